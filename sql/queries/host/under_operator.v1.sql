@@ -41,28 +41,54 @@
 --   start_ns  BIGINT   ns  start
 --   dur_ns    BIGINT   ns  duration
 -- check: dur_ns >= 0
--- reads: captured_id_of, captured_in, gpu_activities, named_spans
+-- reads: captured_id_of, captured_in, gpu_activities, host_ops, named_spans, traces
 CREATE OR REPLACE MACRO under_operator_v1(
     of_name VARCHAR,  -- name of the operators; % stands for any text
     only_jobs VARCHAR[] := NULL,  -- jobs to search [default: all]
     only_ranks INTEGER[] := NULL  -- ranks to search [default: all]
 ) AS TABLE
 WITH
+-- Integers stand for threads and spans, since all spans are sorted.
+ranks AS MATERIALIZED (
+    SELECT t.job, t.rank, row_number() OVER () AS rank_number
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, t.rank))
+),
+all_spans AS (
+    SELECT
+        (r.rank_number << 40) + h.event_id AS span,
+        (r.rank_number << 40) + h.root_id AS root_span,
+        CASE WHEN h.event_id = h.root_id THEN (r.rank_number << 40) + h.caller_id END AS caller_span,
+        hash(r.rank_number, h.pid, h.tid) AS thread,
+        h.start_ns,
+        h.end_ns,
+        h.until_ns,
+        h.is_named
+    FROM named_spans(of_name, only_jobs, only_ranks) AS h
+    JOIN ranks AS r ON r.job = h.job AND r.rank = h.rank
+),
 reached AS (
     SELECT
         *,
         max(CASE WHEN is_named THEN end_ns END) OVER before AS named_end_ns,
         max(CASE WHEN is_named THEN until_ns END) OVER before AS named_until_ns
-    FROM named_spans(of_name, only_jobs, only_ranks)
+    FROM all_spans
     WINDOW before AS (
-        PARTITION BY job, rank, pid, tid
-        ORDER BY start_ns, end_ns DESC, event_id
+        PARTITION BY thread
+        ORDER BY start_ns, end_ns DESC, span
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     )
 ),
 nested AS (
     SELECT
-        *,
+        span,
+        root_span,
+        caller_span,
+        thread,
+        start_ns,
+        end_ns,
+        is_named,
         coalesce(named_end_ns >= end_ns AND named_until_ns > start_ns, false) AS is_inside
     FROM reached
 ),
@@ -70,43 +96,49 @@ nested AS (
 -- a span, the last one to begin is.
 on_threads AS MATERIALIZED (
     SELECT
-        *,
+        span,
+        root_span,
+        caller_span,
         CASE
             WHEN is_named OR is_inside
-            THEN last_value(CASE WHEN is_named AND NOT is_inside THEN event_id END IGNORE NULLS)
+            THEN last_value(CASE WHEN is_named AND NOT is_inside THEN span END IGNORE NULLS)
                 OVER so_far
-        END AS thread_under_id
+        END AS under_span
     FROM nested
     WINDOW so_far AS (
-        PARTITION BY job, rank, pid, tid
-        ORDER BY start_ns, end_ns DESC, event_id
+        PARTITION BY thread
+        ORDER BY start_ns, end_ns DESC, span
         ROWS UNBOUNDED PRECEDING
     )
 ),
 across_threads AS (
-    SELECT root.job, root.rank, root.event_id AS root_id, caller.thread_under_id AS caller_under_id
+    SELECT root.span AS root_span, caller.under_span
     FROM on_threads AS root
-    JOIN on_threads AS caller
-        ON caller.job = root.job AND caller.rank = root.rank AND caller.event_id = root.caller_id
-    WHERE caller.thread_under_id IS NOT NULL
+    JOIN on_threads AS caller ON caller.span = root.caller_span
+    WHERE caller.under_span IS NOT NULL
 ),
-spans AS MATERIALIZED (
-    SELECT
-        o.job,
-        o.rank,
-        o.event_id,
-        coalesce(across_threads.caller_under_id, o.thread_under_id) AS under_id,
-        o.cat,
-        o.name,
-        o.step,
-        o.start_ns,
-        o.dur_ns
+under AS (
+    SELECT o.span, coalesce(a.under_span, o.under_span) AS under_span
     FROM on_threads AS o
-    LEFT JOIN across_threads
-        ON across_threads.job = o.job
-        AND across_threads.rank = o.rank
-        AND across_threads.root_id = o.root_id
-    WHERE o.thread_under_id IS NOT NULL OR across_threads.caller_under_id IS NOT NULL
+    LEFT JOIN across_threads AS a ON a.root_span = o.root_span
+    WHERE o.under_span IS NOT NULL OR a.under_span IS NOT NULL
+),
+spans_under AS MATERIALIZED (
+    SELECT
+        r.job,
+        r.rank,
+        u.span & ((1::BIGINT << 40) - 1) AS event_id,
+        u.under_span & ((1::BIGINT << 40) - 1) AS under_id
+    FROM under AS u
+    JOIN ranks AS r ON r.rank_number = u.span >> 40
+),
+spans AS (
+    SELECT
+        h.job, h.rank, h.event_id, u.under_id, h.cat, h.name, h.step, h.start_ns, h.dur_ns
+    FROM host_ops AS h
+    JOIN spans_under AS u ON u.job = h.job AND u.rank = h.rank AND u.event_id = h.event_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
 ),
 captured AS (
     FROM captured_in(of_name, only_jobs, only_ranks)
@@ -116,12 +148,12 @@ activities AS (
         a.job, a.rank, a.event_id,
         -- In one replay, ids of replayed operations differ as their captured_ids do.
         coalesce(
-            spans.under_id, a.recorded_id - captured.captured_id + captured.outermost_id
+            u.under_id, a.recorded_id - captured.captured_id + captured.outermost_id
         ) AS under_id,
         a.cat, a.name, a.step, a.start_ns, a.dur_ns
     FROM gpu_activities AS a
-    LEFT JOIN spans
-        ON spans.job = a.job AND spans.rank = a.rank AND spans.event_id = a.launch_id
+    LEFT JOIN spans_under AS u
+        ON u.job = a.job AND u.rank = a.rank AND u.event_id = a.launch_id
     LEFT JOIN captured
         ON captured.job = a.job
         AND captured.rank = a.rank
