@@ -42,6 +42,7 @@ CREATE OR REPLACE MACRO after_event_v1(
 ) AS TABLE
 WITH
 spans AS MATERIALIZED (
+    SELECT job, rank, event_id, start_ns, until_ns, is_named
     FROM named_spans(of_name, only_jobs, only_ranks)
 ),
 named AS (

@@ -44,15 +44,23 @@ CREATE OR REPLACE MACRO between_events_v1(
 ) AS TABLE
 WITH
 spans AS MATERIALIZED (
+    SELECT
+        job,
+        rank,
+        event_id,
+        start_ns,
+        until_ns,
+        is_named AS is_first,
+        is_named(name, second_name) AS is_second
     FROM named_spans(first_name, only_jobs, only_ranks)
 ),
 firsts AS (
     FROM spans
-    WHERE is_named
+    WHERE is_first
 ),
 seconds AS (
     FROM spans
-    WHERE is_named(name, second_name)
+    WHERE is_second
 ),
 -- Each first event, and the second that is next.
 pairs_in_time AS (

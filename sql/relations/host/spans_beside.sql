@@ -1,6 +1,6 @@
 -- Spans of the host that begin after, or end before, others of their rank.
 --
--- `spans` and `marks` have the columns of named_spans.
+-- `spans` and `marks` have job, rank, event_id, start_ns and until_ns of named_spans.
 --
 -- reads: last_marks
 
