@@ -15,7 +15,7 @@ CODE = [
 ]
 MOST_LINES = 300
 # Of named tuples, of fsspec and of Ray's quiet start, which has no other switch.
-PUBLIC = {"_replace", "_fields", "_strip_protocol", "_worker_logs_enabled"}
+PUBLIC = {"_replace", "_asdict", "_fields", "_strip_protocol", "_worker_logs_enabled"}
 
 
 def is_private(name: str) -> bool:

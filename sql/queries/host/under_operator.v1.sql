@@ -59,7 +59,9 @@ all_spans AS (
     SELECT
         (r.rank_number << 40) + h.event_id AS span,
         (r.rank_number << 40) + h.root_id AS root_span,
-        CASE WHEN h.event_id = h.root_id THEN (r.rank_number << 40) + h.caller_id END AS caller_span,
+        -- Of the outermost span on its thread.
+        CASE WHEN h.event_id = h.root_id THEN (r.rank_number << 40) + h.caller_id END
+            AS caller_span,
         hash(r.rank_number, h.pid, h.tid) AS thread,
         h.start_ns,
         h.end_ns,

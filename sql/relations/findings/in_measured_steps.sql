@@ -3,8 +3,8 @@
 -- `activities` has job, rank and step.
 -- `steady`: rows of shared_steady, or some of them.
 --
--- Returns the rows of `activities`. Both joins have equalities only. With `OR`, DuckDB would compare
--- each activity with each step of its rank.
+-- Returns the rows of `activities`. Both joins have equalities only. With `OR`, DuckDB would
+-- compare each activity with each step of its rank.
 CREATE OR REPLACE MACRO in_measured_steps(activities, steady) AS TABLE
 WITH
 stepless_ranks AS (
