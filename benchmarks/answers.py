@@ -1,65 +1,128 @@
-"""Whether a result is right, so that nothing gets faster by being wrong.
+"""What small jobs cost, in CPU time beside a fixed loop in the same run.
 
-The generator of the traces wrote what it had planned into truth.json. Queries that are not named
-here are held against the checksum of the last recorded run.
+    python benchmarks/answers.py [REPETITIONS]
+
+The unit is the CPU time of 12,000,000 squares in Python, so that figures of different machines and
+hours can be compared. Prints each figure with its limit; the exit status is 1 if one is above it.
 """
 
-import hashlib
 import json
-from collections.abc import Callable
-from typing import Any
+import sys
+import tempfile
+from pathlib import Path
 
-Rows = list[dict[str, Any]]
+import measure
 
-
-def kinds(rank: dict[str, Any]) -> Rows:
-    exclusive = rank["device"]["exclusive_ns"]
-    return [{"kinds": name, "time_ns": ns} for name, ns in exclusive.items()]
-
-
-def names(rank: dict[str, Any]) -> Rows:
-    figures = rank["kernels"] | rank["copies"]
-    return [
-        {"name": name, "count": of["count"], "total_ns": of["total_ns"]}
-        for name, of in figures.items()
-    ]
-
-
-# The truth of a rank as rows of a query; columns of the same name have to hold the same.
-PLANNED: dict[str, Callable[[dict[str, Any]], Rows]] = {
-    "temporal_breakdown": lambda rank: [rank["device"]],
-    "comm_comp_overlap": lambda rank: [rank["device"]],
-    "step_breakdown": lambda rank: rank["steps"],
-    "profiler_steps": lambda rank: rank["steps"],
-    "kernel_kind_breakdown": kinds,
-    "kernel_stats": names,
-    "kernel_distribution": names,
+UNIT = "for i in range(12_000_000): i * i"
+# All queries once in one process: prints the CPU time of each.
+QUERIES = """
+import json, sys, time, warnings
+warnings.simplefilter("ignore")
+import hta_sql
+from hta_sql.catalogue.catalog import Catalog
+required = {"kernel_sequences": {"operator": "aten::linear", "min_length": 1},
+            "call_stack": {"of_event": 0},
+            "between_events": {"first_name": "aten::%", "second_name": "aten::%"}}
+run, cost = hta_sql.open(sys.argv[1]), {}
+for name, query in Catalog.load().newest.items():
+    given = required.get(name, {p.name: "aten::%" for p in query.required})
+    begin = time.process_time()
+    run.query(name, **given)
+    cost[name] = time.process_time() - begin
+print(json.dumps(cost))
+"""
+# The statement of a plain DuckDB shell.
+SHELL = """
+import json, os, sys, time, duckdb
+os.chdir(sys.argv[1])
+con = duckdb.connect("hta.duckdb", read_only=True)
+begin = time.process_time()
+con.sql("FROM findings()").fetchall()
+print(json.dumps({"findings": time.process_time() - begin}))
+"""
+DEMO = """
+import sys
+from pathlib import Path
+from hta_sql.demo import write_job
+write_job(Path(sys.argv[1]), **eval(sys.argv[2]))
+"""
+LIMITS = {
+    "all queries once, 1 small rank": 5,
+    "the slowest of them but for findings and job_summary": 0.3,
+    "the slower of findings and job_summary": 0.9,
+    "all queries once, 8 ranks": 7,
+    "FROM findings() in plain DuckDB, 8 ranks, computed": 2.5,
+    "FROM findings() in plain DuckDB, 8 ranks, stored": 0.15,
+    "doctor on a new trace": 1.5,
+    "report, 8 ranks": 5,
+    "report, 1 small rank": 3,
+    "ingest of a new trace": 0.95,
+    "ingest of an unchanged trace": 0.6,
 }
 
 
-def agrees(query: str, table: Any, truth: dict[str, Any]) -> bool | None:
-    """Whether a result says what was planned for the first rank; None where nothing is known."""
-    if query not in PLANNED:
-        return None
-    planned = PLANNED[query](truth["ranks"][0])
-    columns = sorted(set(table.column_names) & planned[0].keys())
-    found = sorted(tuple(row[c] for c in columns) for row in table.to_pylist())
-    return found == sorted(tuple(row[c] for c in columns) for row in planned)
+def python(code: str, *arguments: object) -> measure.Cost:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return measure.run(command, one_core=False)
 
 
-def checksum(table: Any) -> str:
-    """A short hash of names and values, in their order, with the last digits of floats dropped."""
-    digest = hashlib.blake2b(" ".join(table.column_names).encode(), digest_size=4)
-    for batch in table.to_batches(max_chunksize=10_000):
-        digest.update(json.dumps(plain(batch.to_pylist())).encode())
-    return digest.hexdigest()
+def hta_sql(*arguments: object) -> measure.Cost:
+    command = [sys.executable, "-m", "hta_sql.cli", *map(str, arguments)]
+    return measure.run(command, one_core=False)
 
 
-def plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return [plain(item) for item in value.values()]
-    return value if isinstance(value, int | str | type(None)) else str(value)
+def figures(folder: Path) -> dict[str, float]:
+    """CPU seconds by the names of LIMITS, in an empty folder."""
+    one, eight = folder / "one", folder / "eight"
+    python(DEMO, one, {"ranks": 1, "steps": 2, "layers": 2})
+    python(DEMO, eight, {"ranks": 8})
+    hta_sql("ingest", eight, folder / "b")  # also makes what is made once on a machine
+    found = {
+        "ingest of a new trace": hta_sql("ingest", one, folder / "a").cpu_s,
+        "ingest of an unchanged trace": hta_sql("ingest", one, folder / "a").cpu_s,
+        "doctor on a new trace": hta_sql("doctor", one).cpu_s,
+    }
+    small = python(QUERIES, folder / "a").said
+    large = python(QUERIES, folder / "b").said
+    slow = {"findings", "job_summary"}
+    found |= {
+        "all queries once, 1 small rank": sum(small.values()),
+        "all queries once, 8 ranks": sum(large.values()),
+        "the slowest of them but for findings and job_summary": max(
+            cost[name] for cost in (small, large) for name in cost if name not in slow
+        ),
+        "the slower of findings and job_summary": max(
+            cost[name] for cost in (small, large) for name in slow
+        ),
+        "report, 1 small rank": hta_sql("report", folder / "a", "-o", folder / "a.html").cpu_s,
+        "report, 8 ranks": hta_sql("report", folder / "b", "-o", folder / "b.html").cpu_s,
+    }
+    computed = python(SHELL, folder / "b").said["findings"]
+    hta_sql("materialize", folder / "b")
+    return found | {
+        "FROM findings() in plain DuckDB, 8 ranks, computed": computed,
+        "FROM findings() in plain DuckDB, 8 ranks, stored": python(SHELL, folder / "b").said[
+            "findings"
+        ],
+    }
+
+
+def main(repetitions: int) -> int:
+    units, all_found = [], []
+    for _ in range(repetitions):
+        units.append(python(UNIT).cpu_s)
+        with tempfile.TemporaryDirectory() as folder:
+            # doctor keeps what it has read in the cache folder.
+            measure.ENVIRONMENT["XDG_CACHE_HOME"] = f"{folder}/cache"
+            all_found.append(figures(Path(folder)))
+    unit = min(units)
+    costs = {name: min(found[name] for found in all_found) / unit for name in LIMITS}
+    for name, most in LIMITS.items():
+        verdict = "" if costs[name] <= most else "  above"
+        print(f"{costs[name]:6.2f}  at most {most:4g}  {name}{verdict}")
+    print(json.dumps({"unit_s": unit, "units": costs}))
+    return int(any(costs[name] > most for name, most in LIMITS.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 3))

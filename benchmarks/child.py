@@ -96,7 +96,7 @@ def warm(
 
     With the generator's plan in the file `truth` also what it answered, and whether that is right.
     """
-    from answers import agrees, checksum
+    from truth import agrees, checksum
 
     import hta_sql
 

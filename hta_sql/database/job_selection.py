@@ -62,8 +62,7 @@ class JobSelection:
             yield
         finally:
             self.only_jobs = before
-            self.see(None)
-            self.load()
+            self.see(None)  # the next question looks for the files
 
     @contextmanager
     def beside(self) -> Iterator[None]:
