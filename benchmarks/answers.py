@@ -1,17 +1,21 @@
 """What small jobs cost, in CPU time beside a fixed loop in the same run.
 
-    python benchmarks/answers.py [REPETITIONS]
+    python benchmarks/answers.py [--repetitions 3] [--hta]
 
 The unit is the CPU time of 12,000,000 squares in Python, so that figures of different machines and
 hours can be compared. Prints each figure with its limit; the exit status is 1 if one is above it.
+With --hta, it also prints what HTA takes for the small rank, and we for the same analyses.
 """
 
+import argparse
 import json
 import sys
 import tempfile
 from pathlib import Path
 
+import data
 import measure
+from real import ANALYSES, HTA_SCRIPT
 
 UNIT = "for i in range(12_000_000): i * i"
 # All queries once in one process: prints the CPU time of each.
@@ -107,22 +111,51 @@ def figures(folder: Path) -> dict[str, float]:
     }
 
 
-def main(repetitions: int) -> int:
-    units, all_found = [], []
+def beside_hta(folder: Path) -> dict[str, tuple[float, float]]:
+    """Seconds of HTA and of us: to load the small rank, and for each analysis once."""
+    [trace] = (folder / "one").glob("rank_0.*")
+    calls = {method: arguments for method, arguments in ANALYSES.values()}
+    theirs = measure.run_child(
+        "load",
+        python=data.hta_python(),
+        script=HTA_SCRIPT,
+        one_core=False,
+        trace=str(trace),
+        calls=calls,
+        repeats=1,
+        enough_s=1.0,
+    ).said
+    ours = python(QUERIES, folder / "a").said
+    load = hta_sql("ingest", trace, folder / "c").wall_s
+    return {"load": (theirs["wall_s"], load)} | {
+        query: (theirs["calls"][method], ours[query]) for query, (method, _) in ANALYSES.items()
+    }
+
+
+def main(repetitions: int, with_hta: bool) -> int:
+    units, all_found, beside = [], [], {}
     for _ in range(repetitions):
         units.append(python(UNIT).cpu_s)
         with tempfile.TemporaryDirectory() as folder:
             # doctor keeps what it has read in the cache folder.
             measure.ENVIRONMENT["XDG_CACHE_HOME"] = f"{folder}/cache"
             all_found.append(figures(Path(folder)))
+            if with_hta:
+                beside = beside_hta(Path(folder))
     unit = min(units)
     costs = {name: min(found[name] for found in all_found) / unit for name in LIMITS}
     for name, most in LIMITS.items():
         verdict = "" if costs[name] <= most else "  above"
         print(f"{costs[name]:6.2f}  at most {most:4g}  {name}{verdict}")
+    for name, (theirs, ours) in beside.items():
+        print(f"HTA {theirs:5.2f} s, hta_sql {ours:5.2f} s  {name}")
     print(json.dumps({"unit_s": unit, "units": costs}))
     return int(any(costs[name] > most for name, most in LIMITS.items()))
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 3))
+    parser = argparse.ArgumentParser(description="What small jobs cost")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--hta", action="store_true")
+    options = parser.parse_args()
+    sys.exit(main(options.repetitions, options.hta))
