@@ -19,6 +19,7 @@ from written_archives import activity, write_archive
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.root import sql_root
+from hta_sql.database import template
 
 # The modules beside the tests, whose asserts say as much as those of tests.
 pytest.register_assert_rewrite(
@@ -53,6 +54,16 @@ def library(tmp_path: Path) -> Path:
     v2 = GOOD_QUERY.replace("total_time_v1", "total_time_v2").replace("total_ns", "sum_ns")
     write_query(root, "gpu/total_time.v2.sql", v2)
     return write_query(root, "host/named.v1.sql", NAMED_QUERY)
+
+
+@pytest.fixture
+def new_cache(tmp_path, monkeypatch) -> Path:
+    """A cache folder that has the template alone."""
+    cache = tmp_path / "cache/hta_sql"
+    cache.mkdir(parents=True, mode=0o700)
+    shutil.copy2(template.template(Catalog.load()), cache)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
+    return cache
 
 
 @pytest.fixture

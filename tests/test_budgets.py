@@ -6,7 +6,6 @@ Times would tell of the machine; each of these counts is what a command would pa
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -117,16 +116,6 @@ def command(*words: object) -> str:
 def made_template() -> Path:
     """It is there, as it is for everybody but the first."""
     return template.template(Catalog.load())
-
-
-@pytest.fixture
-def new_cache(tmp_path, made_template, monkeypatch) -> Path:
-    """A cache folder that has the template alone."""
-    cache = tmp_path / "cache/hta_sql"
-    cache.mkdir(parents=True, mode=0o700)
-    shutil.copy2(made_template, cache)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
-    return cache
 
 
 @pytest.fixture(scope="module")

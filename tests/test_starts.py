@@ -1,6 +1,5 @@
 """What a start of the program loads and writes, by its causes; test_budgets.py has the rest."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +9,6 @@ import pytest
 from test_budgets import MODULES, command, cost_of, output
 
 import hta_sql
-from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database import template
 from hta_sql.demo import write_job
 
 
@@ -19,16 +16,6 @@ from hta_sql.demo import write_job
 def trace(tmp_path_factory) -> Path:
     [file] = write_job(tmp_path_factory.mktemp("trace"), ranks=1, steps=1, layers=1)
     return file
-
-
-@pytest.fixture
-def new_cache(tmp_path, monkeypatch) -> Path:
-    """A cache folder that has the template alone."""
-    cache = tmp_path / "cache/hta_sql"
-    cache.mkdir(parents=True, mode=0o700)
-    shutil.copy2(template.template(Catalog.load()), cache)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
-    return cache
 
 
 def imported_by(*words: object) -> set[str]:

@@ -29,8 +29,8 @@
 --
 -- Limits are in finding_thresholds.
 --
--- reads: copies_synchronously, copy_kind, gpu_activities, host_ops, mark_label, step_label,
---   step_marks, waits_for_device
+-- reads: copies_synchronously, copy_kind, event_id_of_span, gpu_activities, host_ops, mark_label,
+--   rank_number_of_span, span_number, step_label, step_marks, waits_for_device
 CREATE OR REPLACE MACRO shared_idle(only_jobs, typical_idle, idle_pieces) AS TABLE
 WITH
 ranks AS MATERIALIZED (
@@ -39,13 +39,13 @@ ranks AS MATERIALIZED (
 ),
 -- The spans of idle pieces; there are far more other spans.
 spans AS MATERIALIZED (
-    SELECT r.job, r.rank, s.span & ((1::BIGINT << 40) - 1) AS event_id, s.span
+    SELECT r.job, r.rank, event_id_of_span(s.span) AS event_id, s.span
     FROM (
         SELECT host_span AS span FROM query_table(idle_pieces) WHERE host_span IS NOT NULL
         UNION
         SELECT outer_span FROM query_table(idle_pieces) WHERE outer_span IS NOT NULL
     ) AS s
-    JOIN ranks AS r ON r.rank_number = s.span >> 40
+    JOIN ranks AS r ON r.rank_number = rank_number_of_span(s.span)
 ),
 spans_with_names AS MATERIALIZED (
     SELECT s.span, h.name, m.event_id IS NOT NULL AS is_mark
@@ -77,7 +77,7 @@ labels_of_spans AS MATERIALIZED (
     JOIN labels AS l ON l.label = n.label
 ),
 copies_to_host AS (
-    SELECT DISTINCT (r.rank_number << 40) + a.launch_id AS span
+    SELECT DISTINCT span_number(r.rank_number, a.launch_id) AS span
     FROM gpu_activities AS a
     JOIN ranks AS r ON r.job = a.job AND r.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
@@ -92,7 +92,7 @@ waiting_calls AS MATERIALIZED (
         t.rank,
         t.device,
         t.event_id,
-        p.host_span & ((1::BIGINT << 40) - 1) AS wait_id,
+        event_id_of_span(p.host_span) AS wait_id,
         l.label
     FROM query_table(idle_pieces) AS p
     JOIN query_table(typical_idle) AS t ON t.part_number = p.part_number

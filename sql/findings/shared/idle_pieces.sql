@@ -6,16 +6,16 @@
 -- Integers stand for parts and spans, since there are many rows. Returns part_number, is_loading,
 -- first_ns and segment_ns as in idle_segments, and
 --
---     host_span   host_event_id, with the number of the rank in the bits from 2^40 on
+--     host_span   host_event_id as a span_number
 --     outer_span  outer_event_id in the same way
 --     is_first    whether the idle time begins with this segment
 --
--- reads: idle_segments
+-- reads: idle_segments, span_number
 CREATE OR REPLACE MACRO shared_idle_pieces(only_jobs, typical_idle) AS TABLE
 SELECT
     part_number,
-    (rank_number << 40) + host_event_id AS host_span,
-    (rank_number << 40) + outer_event_id AS outer_span,
+    span_number(rank_number, host_event_id) AS host_span,
+    span_number(rank_number, outer_event_id) AS outer_span,
     is_loading,
     first_ns,
     segment_ns,

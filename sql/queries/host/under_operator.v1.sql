@@ -41,7 +41,8 @@
 --   start_ns  BIGINT   ns  start
 --   dur_ns    BIGINT   ns  duration
 -- check: dur_ns >= 0
--- reads: captured_id_of, captured_in, gpu_activities, host_ops, named_spans, traces
+-- reads: captured_id_of, captured_in, event_id_of_span, gpu_activities, host_ops, named_spans,
+--   rank_number_of_span, span_number, traces
 CREATE OR REPLACE MACRO under_operator_v1(
     of_name VARCHAR,  -- name of the operators; % stands for any text
     only_jobs VARCHAR[] := NULL,  -- jobs to search [default: all]
@@ -57,10 +58,10 @@ ranks AS MATERIALIZED (
 ),
 all_spans AS (
     SELECT
-        (r.rank_number << 40) + h.event_id AS span,
-        (r.rank_number << 40) + h.root_id AS root_span,
+        span_number(r.rank_number, h.event_id) AS span,
+        span_number(r.rank_number, h.root_id) AS root_span,
         -- Of the outermost span on its thread.
-        CASE WHEN h.event_id = h.root_id THEN (r.rank_number << 40) + h.caller_id END
+        CASE WHEN h.event_id = h.root_id THEN span_number(r.rank_number, h.caller_id) END
             AS caller_span,
         hash(r.rank_number, h.pid, h.tid) AS thread,
         h.start_ns,
@@ -129,10 +130,10 @@ spans_under AS MATERIALIZED (
     SELECT
         r.job,
         r.rank,
-        u.span & ((1::BIGINT << 40) - 1) AS event_id,
-        u.under_span & ((1::BIGINT << 40) - 1) AS under_id
+        event_id_of_span(u.span) AS event_id,
+        event_id_of_span(u.under_span) AS under_id
     FROM under AS u
-    JOIN ranks AS r ON r.rank_number = u.span >> 40
+    JOIN ranks AS r ON r.rank_number = rank_number_of_span(u.span)
 ),
 spans AS (
     SELECT
