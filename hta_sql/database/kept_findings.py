@@ -27,7 +27,7 @@ class KeptFindings:
     def add(self, jobs: Iterable[str], rows: str) -> None:
         """Add the findings of these jobs: all rows of a SELECT."""
         jobs = list(jobs)
-        self._make_tables()
+        self.make_tables()
         self._con.execute(f"INSERT INTO {TABLE} BY NAME {rows}")
         self._con.execute(f"INSERT INTO {JOBS} SELECT unnest($1::VARCHAR[])", [jobs])
         self._jobs.update(jobs)
@@ -37,7 +37,8 @@ class KeptFindings:
             self._con.execute(f"TRUNCATE {TABLE}; TRUNCATE {JOBS}")
             self._jobs.clear()
 
-    def _make_tables(self) -> None:
+    def make_tables(self) -> None:
+        """Put tables in place of the views, if they are not there."""
         if not self._has_tables:
             self._con.execute(
                 "".join(

@@ -93,10 +93,8 @@ class Session(JobSelection):
         self._readers: dict[str, ArchiveFiles] = {}
         for source in self.sources:
             source.reader = self._reader(source.root)
-        self.only_jobs = None if only_jobs is None else named(only_jobs)
-        self.seen_jobs = self.only_jobs
-        # What was found out about the files. It is forgotten with them.
-        self.facts: dict[Any, Any] = {}
+        self.only_jobs = self.seen_jobs = None if only_jobs is None else named(only_jobs)
+        self.facts: dict[Any, Any] = {}  # what was found out about the files
         self.schemas = schemas(self.con, self.sources)
         copy_template(self.con, self.catalog)
         if models is not None:
@@ -141,6 +139,7 @@ class Session(JobSelection):
         self.see(None)
         if not self.is_lent:
             self.is_lent, self.has_sources = True, False
+            self.findings.make_tables()  # outside the caller's transactions
         self.load(self.catalog.macros)
         return self.con
 
@@ -231,6 +230,7 @@ class Session(JobSelection):
                 f"{where}: files were compacted, dropped or replaced during the read; try again"
             ) from failure
         if failure and (fault := fault_behind(failure, self.roots, self.seen_jobs)):
+            self.is_whole = False  # other jobs can be asked for
             raise ArchiveError(DAMAGED + fault) from failure
         if failure:
             raise failure

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from hta_sql.catalogue.sharing import SCHEMA, Shared
-from hta_sql.errors import MemoryLimit, limit_in, one_line
+from hta_sql.errors import MemoryLimit, from_duckdb, limit_in, one_line
 
 if TYPE_CHECKING:
     from hta_sql.store.lists import Lists
@@ -73,7 +73,7 @@ class SharedTables:
             except duckdb.Error as error:
                 limit = limit_in(one_line(error))
                 if limit and not isinstance(limit, MemoryLimit):
-                    raise
+                    raise from_duckdb(error) from error
 
     def _open(self) -> None:
         if not self._made:
@@ -91,12 +91,17 @@ class SharedTables:
         if self._made:
             self._con.execute(f"SET search_path = 'memory.main'; DROP SCHEMA {SCHEMA} CASCADE")
             self._made.clear()
+        self._drop_answers()
 
-    def kept(self, sql: str, values: dict[str, Any] | None) -> duckdb.DuckDBPyRelation:
-        """The rows of a statement, in a table that stays as long as the relation is in use."""
+    def _drop_answers(self) -> None:
+        """Drop the tables of answers whose relations are no longer in use."""
         for table in [name for name, relation in self._answers.items() if relation() is None]:
             self._con.execute(f"DROP TABLE IF EXISTS temp.{table}")
             del self._answers[table]
+
+    def kept(self, sql: str, values: dict[str, Any] | None) -> duckdb.DuckDBPyRelation:
+        """The rows of a statement, in a table that stays as long as the relation is in use."""
+        self._drop_answers()
         table = f"answer_{next(_numbers)}"
         self._con.execute(f"CREATE TEMP TABLE {table} AS {sql}", values)
         relation = self._con.table(f"temp.{table}")

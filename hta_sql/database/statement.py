@@ -26,7 +26,7 @@ _ANSWER = "answer_from_elsewhere"
 
 # Words of statements about tables and macros, which list all that a connection has.
 _OF_CATALOG = re.compile(
-    r"show|information_schema|sqlite_\w+|pg_\w+|duckdb_\w+|pragma\w*|current_schemas?"
+    r"show|describe|information_schema|sqlite_\w+|pg_\w+|duckdb_\w+|pragma\w*|current_schemas?"
 )
 
 
@@ -38,6 +38,8 @@ def relation_of_sql(session: Session, sql: str, params: Any) -> duckdb.DuckDBPyR
     words = set(re.findall(r"\w+", sql.lower()))
     try:
         statement = session.statement(sql)
+        if statement.type != duckdb.StatementType.SELECT:
+            session.lend()  # it may create objects, change tables, or begin a transaction
         session.see(None)
         session.load(words)
         prepare(session, words)
@@ -70,10 +72,10 @@ def relation_of_call(
     `called` are the query and those that the excerpt may call. `answer` has the rows of the call
     if they were computed elsewhere.
     """
-    if answer is None or excerpt.where is not None:
-        session.see(values.get("only_jobs"))
-        session.load(called)
     try:
+        if answer is None or excerpt.where is not None:
+            session.see(values.get("only_jobs"))
+            session.load(called)
         if answer is not None:
             whole = session.con.from_arrow(answer)
             return whole.query(_ANSWER, excerpt.sql(session, query, f"FROM {_ANSWER}"))
