@@ -57,10 +57,10 @@ FILES_READ = {
     "thread_stats": ["2/4"] * 3,
     "sync_points": ["2/4"] * 4,
     "memory_peak": ["2/4"] * 2,
-    "under_operator": ["2/4"] * 2,
-    "after_event": ["2/4"] * 2,
-    "before_event": ["2/4"] * 2,
-    "between_events": ["2/4"] * 2,
+    "under_operator": ["2/4"] * 3,
+    "after_event": ["2/4"] * 3,
+    "before_event": ["2/4"] * 3,
+    "between_events": ["2/4"] * 3,
 }
 
 
