@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
 
-# The number of attempts to read if files change while they are read.
-ATTEMPTS = 5
+# The number of attempts to read if files change while they are read, and how long there are more:
+# a loop that drops or compacts job by job moves files several times a second.
+ATTEMPTS, PATIENCE_SECONDS = 5, 30.0
 
 
 class Elsewhere(Protocol):
@@ -260,16 +262,20 @@ class Archive(Methods):
     def _steadily(self, ask: Callable[[], pa.Table]) -> pa.Table:
         """What `ask` returns. It is called again if `compact` or `drop` moved files meanwhile."""
         self.session.look_anew(on_disk=True)  # in object storage this is checked afterwards
-        for left in reversed(range(ATTEMPTS)):
+        began, left = time.monotonic(), ATTEMPTS
+        while True:
             try:
                 with self.session.unmoved():
                     return ask()
             except (HtaSqlError, duckdb.Error, OSError) as error:
                 # A move is announced before files are deleted. A reader that looks in between has
                 # seen the announcement, and may still find files that are deleted a moment later.
-                if not left or not (
-                    isinstance(error, FilesMoved) or self.session.lacks_file(error)
-                ):
+                has_moved = isinstance(error, FilesMoved)
+                if not (has_moved or self.session.lacks_file(error)):
+                    raise
+                is_patient = has_moved and time.monotonic() - began < PATIENCE_SECONDS
+                left = ATTEMPTS if is_patient else left - 1
+                if not left:
                     raise
                 self.session.forget_files()
 

@@ -57,7 +57,9 @@ def test_compacted_in_the_middle_of_a_question(fleet):
         assert same.kernel_stats(only_jobs=["bert"]).num_rows > 0
 
 
-def test_a_question_during_which_files_always_move_fails(fleet):
+def test_a_question_during_which_files_always_move_fails(fleet, monkeypatch):
+    monkeypatch.setattr("hta_sql.archive.PATIENCE_SECONDS", 0)
+
     def move() -> None:
         with moving(fleet):
             pass
@@ -95,6 +97,7 @@ def test_readers_while_files_are_shared_and_ranks_replaced(tmp_path, monkeypatch
         try:
             for at in range(12):
                 hta_sql.compact(fleet, only_jobs=[f"job {at}"], workers=1)
+                time.sleep(0.1)  # for readers that see no move
         finally:
             stop = True
         assert all(reader.result() > 3 for reader in readers)

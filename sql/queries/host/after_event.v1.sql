@@ -34,7 +34,7 @@
 --   dur_ns    BIGINT   ns  duration
 -- check: dur_ns >= 0
 -- check: event_id <> after_id
--- reads: named_spans, spans_after, with_launched
+-- reads: times_of_spans, spans_after, with_launched
 CREATE OR REPLACE MACRO after_event_v1(
     of_name VARCHAR,  -- name of the host event; % stands for any text
     only_jobs VARCHAR[] := NULL,  -- jobs to search [default: all]
@@ -42,8 +42,7 @@ CREATE OR REPLACE MACRO after_event_v1(
 ) AS TABLE
 WITH
 spans AS MATERIALIZED (
-    SELECT job, rank, event_id, start_ns, until_ns, is_named
-    FROM named_spans(of_name, only_jobs, only_ranks)
+    FROM times_of_spans(of_name, only_jobs, only_ranks)
 ),
 named AS (
     FROM spans
