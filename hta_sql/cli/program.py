@@ -30,7 +30,7 @@ from hta_sql.cli.queries import run
 from hta_sql.cli.refresh import refresh
 from hta_sql.cli.report import report
 from hta_sql.cli.sql import shell, sql
-from hta_sql.engines.no_pandas import hide_pandas
+from hta_sql.engines.lean import be_lean
 from hta_sql.errors import (
     BadParameter,
     HtaSqlError,
@@ -144,7 +144,7 @@ for _command in chain.from_iterable(_COMMANDS.values()):
 
 
 def main() -> None:
-    hide_pandas()
+    be_lean()
     if is_completing():  # a word is being typed, and no message may come into it
         sys.stderr = open(os.devnull, "w")
     try:

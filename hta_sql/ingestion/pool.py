@@ -14,8 +14,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from hta_sql.engines.engine import WORKER_BYTES, Engine, Share
+from hta_sql.engines.lean import be_lean
 from hta_sql.engines.local import LocalEngine, shares
-from hta_sql.engines.no_pandas import hide_pandas
 from hta_sql.errors import HtaSqlError, IngestError
 from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.tasks import Task
@@ -111,7 +111,7 @@ def run_in_processes(
 
 def begin_worker(counts) -> None:
     global _bytes_read
-    hide_pandas()
+    be_lean()
     _bytes_read = counts
 
 
