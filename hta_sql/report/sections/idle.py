@@ -67,8 +67,9 @@ labels AS (
 segments AS (
     SELECT
         s.rank,
-        s.event_id,
-        s.part_start_ns,
+        s.gap_number,
+        s.part_number,
+        s.cause,
         CASE WHEN s.is_loading THEN 'data loading' ELSE h.label END AS host_name,
         o.label AS outer_name,
         sum(s.segment_ns)::BIGINT AS idle_ns
@@ -78,14 +79,13 @@ segments AS (
     GROUP BY ALL
 )
 SELECT
-    p.cause,
-    s.host_name,
-    s.outer_name,
-    count(DISTINCT (s.rank, s.event_id)) AS gap_count,
-    sum(s.idle_ns)::BIGINT AS idle_ns,
-    max(s.idle_ns) AS longest_ns,
-    count(DISTINCT s.rank) AS rank_count
-FROM segments AS s
-JOIN parts AS p USING (rank, event_id, part_start_ns)
+    cause,
+    host_name,
+    outer_name,
+    count(DISTINCT gap_number) AS gap_count,
+    sum(idle_ns)::BIGINT AS idle_ns,
+    max(idle_ns) AS longest_ns,
+    count(DISTINCT rank) AS rank_count
+FROM segments
 GROUP BY ALL
-ORDER BY idle_ns DESC, p.cause, s.host_name, s.outer_name""")
+ORDER BY idle_ns DESC, cause, host_name, outer_name""")

@@ -51,7 +51,7 @@ SELECT
     g.cause,
     g.host_name,
     g.next_name
-FROM idle_gaps({jobs}, {ranks}) AS g
+FROM idle_gaps({jobs}, {ranks}, min_gap_ns := {least_gap_ns}) AS g
 JOIN {windows}
     ON w.rank = g.rank
     AND g.part_start_ns < w.until_ns
