@@ -137,7 +137,13 @@ class Facts:
         return VALUES.get(parameter)
 
     def required(self, parameter: str) -> list[Any]:
-        known = {"operator": ["aten::linear", "aten::mm"], "of_event": self.events or [0]}
+        known = {
+            "operator": ["aten::linear", "aten::mm"],
+            "of_event": self.events or [0],
+            "of_name": ["aten::%"],
+            "first_name": ["aten::%"],
+            "second_name": ["aten::%", "%Backward%"],
+        }
         return known[parameter]
 
 
