@@ -1,5 +1,7 @@
 """How the queries run: no join that grows with the square, no file read in vain."""
 
+from pathlib import Path
+
 import pytest
 from queries.conftest import GPU_QUERIES, HOST_QUERIES
 from queries.plans import bad_joins, plan
@@ -7,6 +9,7 @@ from queries.small_tables import SmallTables
 from written_archives import write_archive
 
 from hta_sql.archive import Archive
+from hta_sql.catalogue.catalog import Catalog
 
 # test_attachments does the same for these, whose tables are filled there.
 ATTACHED = {"execution_node_ops", "memory_categories"}
@@ -220,3 +223,15 @@ def test_only_files_of_selected_ranks_are_read(files, query):
         if node["extra_info"].get("Scanning Files", "").endswith("/4")
     ]
     assert read == FILES_READ.get(query, ["2/4"])
+
+
+def test_plans_keep_their_budget(files):
+    """Planning is most of what a query on a small archive takes, and it grows with the operators of
+    the plan. A query that needs more gets more in plan_budget.txt, and a line in the CHANGELOG."""
+    lines = Path(__file__).with_name("plan_budget.txt").read_text().splitlines()
+    budget = {name: int(most) for name, most in map(str.split, lines)}
+    size = {name: len(plan(files, call_of(name))) for name in Catalog.load().newest}
+    assert budget.keys() == size.keys()
+    assert {name: n for name, n in size.items() if n > budget[name]} == {}
+    # One far above its plan would let the plan grow unseen.
+    assert {name: n for name, n in size.items() if budget[name] > 1.3 * n + 10} == {}
