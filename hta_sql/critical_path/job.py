@@ -121,14 +121,12 @@ def leave_out(con: duckdb.DuckDBPyConnection, edges: str, numbers: np.ndarray) -
 def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) -> None:
     """Write the job's path to a file, and to the table job_path."""
     way, since, until = graph.path()
-    positions = pa.table(
-        {
-            "number": graph.number[way],
-            "position": np.arange(1, len(way) + 1),
-            "start_ns": since,
-            "time_ns": until - since,
-        }
-    )
+    positions = {
+        "number": graph.number[way],
+        "position": np.arange(1, len(way) + 1),
+        "start_ns": since,
+        "time_ns": until - since,
+    }
     con.register("path_positions", positions)
     con.execute(f"CREATE OR REPLACE TEMP TABLE job_path AS {FILES.text('output/job_path_edges')}")
     con.unregister("path_positions")

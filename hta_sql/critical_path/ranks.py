@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from hta_sql.critical_path.graph import longest_path, without_circles
 from hta_sql.critical_path.job import FILES, leave_out
@@ -101,6 +100,6 @@ def _write_path(con: duckdb.DuckDBPyConnection, path: _Path, file: Path) -> None
     """Write a rank's graph, with its path."""
     set_variables(con, path_rank=path.rank, path_first_node=path.first_node)
     positions = {"number": path.edges, "position": np.arange(1, len(path.edges) + 1)}
-    con.register("path_positions", pa.table(positions))
+    con.register("path_positions", positions)
     con.sql(FILES.text("output/path_edges")).write_parquet(str(file), compression="zstd")
     con.unregister("path_positions")
