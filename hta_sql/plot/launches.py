@@ -13,8 +13,8 @@ from hta_sql.plot.style import (
     ORANGE,
     RED,
     SERIES,
-    Row,
     arrays_of,
+    by_group,
     check,
     escaped,
     lanes,
@@ -149,7 +149,7 @@ def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str
     if not len(at):
         return plotted(title, [])
     size, unit = time_unit([int(at.max() - at.min())])
-    groups, parts = _by_group(table, ["job", "rank", "device", of], at)
+    groups, parts = by_group(table, ["job", "rank", "device", of], at)
     names = lanes([{"stream": None} | group for group in groups])
     if of == "copy_kind":
         alone = len(set(names)) == 1
@@ -182,26 +182,6 @@ def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str
             showlegend=len(traces) <= MANY,
         )
     )
-
-
-def _by_group(
-    table: pa.Table, keys: list[str], at: np.ndarray
-) -> tuple[list[Row], list[np.ndarray]]:
-    """The groups of rows with equal keys (NULL is a key too), and the rows of each, ordered by
-    `at`."""
-    codes = np.zeros(len(table), np.int64)
-    for key in keys:
-        part = table[key].combine_chunks().dictionary_encode("encode")
-        codes = codes * len(part.dictionary) + part.indices.to_numpy()
-    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-    in_order = np.lexsort((at, codes))
-    rows = np.split(in_order, np.searchsorted(codes[in_order], np.arange(1, len(first))))
-    groups = table.select(keys).take(first).to_pylist()
-    order = sorted(
-        range(len(groups)),
-        key=lambda place: [(part is not None, part) for part in groups[place].values()],
-    )
-    return [groups[place] for place in order], [rows[place] for place in order]
 
 
 def _histogram(values: np.ndarray, colour: str) -> dict:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import (
     BLUE,
@@ -19,6 +21,7 @@ from hta_sql.plot.style import (
     SERIES,
     SKY,
     arrays_of,
+    by_group,
     check,
     escaped,
     lanes,
@@ -134,51 +137,33 @@ def memory_timeline(table: pa.Table) -> go.Figure:
     Examples:
         >>> plot.memory_timeline(run.memory_timeline()).show()
     """
-    check(
-        table,
-        "memory_timeline",
-        "job",
-        "rank",
-        "device",
-        "at_ns",
-        "allocated_bytes",
-        "reserved_bytes",
-    )
     keys = ["job", "rank", "device"]
-    groups = (
-        table.group_by(keys)
-        .aggregate([])
-        .select(keys)
-        .sort_by([(key, "ascending") for key in keys])
-        .to_pylist()
-    )
-    (at,) = arrays_of(table, "memory_timeline", "at_ns")
+    check(table, "memory_timeline", *keys)
+    at, *held = arrays_of(table, "memory_timeline", "at_ns", "allocated_bytes", "reserved_bytes")
     if not len(at):
         return plotted("Memory", [])
+    groups, parts = by_group(table, keys, at)
     size, unit = time_unit([int(at.max() - at.min())])
     traces = []
     # Device -1 is the CPU, so it gets no GPU number.
     names = lanes(
         [group | {"device": None if group["device"] == -1 else group["device"]} for group in groups]
     )
-    for place, (name, group) in enumerate(zip(names, groups, strict=True)):
-        mine = table
-        for key, value in group.items():
-            mine = mine.filter(_is(mine[key], value))
-        mine = mine.sort_by("at_ns")
-        for what, dash in (("allocated", "solid"), ("reserved", "dot")):
-            held = mine.filter(mine[f"{what}_bytes"].is_valid())
-            if not len(held):
+    for place, (name, group, mine) in enumerate(zip(names, groups, parts, strict=True)):
+        for values, what, dash in zip(
+            held, ("allocated", "reserved"), ("solid", "dot"), strict=True
+        ):
+            known = mine[~np.isnan(values[mine])]  # NULL is not a number here
+            if not len(known):
                 continue
-            times, values = arrays_of(held, "memory_timeline", "at_ns", f"{what}_bytes")
-            points = thinned(times, values, points_each(2 * len(groups)))
+            known = known[thinned(at[known], values[known], points_each(2 * len(groups)))]
             traces.append(
                 {
                     "type": "scatter",
                     "name": f"{escaped(name)}{', CPU' if group['device'] == -1 else ''}, {what}",
                     "mode": "lines",
-                    "x": (times[points] - at.min()) / size,
-                    "y": values[points],
+                    "x": (at[known] - at.min()) / size,
+                    "y": values[known].astype(np.int64),
                     "line": {
                         "shape": "hv",
                         "width": 1.4,
@@ -265,9 +250,3 @@ def _frames(root: dict) -> Iterator[dict]:
         pending += [
             (called, of_it, str(own), depth + 1) for called, of_it in below if of_it["ns"] >= least
         ]
-
-
-def _is(column: pa.ChunkedArray, value: object) -> pa.ChunkedArray:
-    import pyarrow.compute as pc
-
-    return pc.is_null(column) if value is None else pc.equal(column, value)

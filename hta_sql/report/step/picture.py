@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from hta_sql.database.layers import literal
 from hta_sql.plot.timeline import category_colours
@@ -89,9 +90,8 @@ def _before(gpu: pa.Table, window: Window) -> int:
     """For how long after the window begins a GPU still runs work of an earlier step."""
     if window.step is None:
         return 0
-    rows = zip(gpu["step"].to_pylist(), gpu["until"].to_pylist(), strict=True)
-    earlier = (until for step, until in rows if step is not None and step < window.step)
-    return max(earlier, default=0)
+    earlier = gpu.filter(pc.less(gpu["step"], window.step))
+    return pc.max(earlier["until"]).as_py() or 0
 
 
 def _device(device: Device, rows: Rows, gaps: pa.Table) -> dict[str, Any]:
