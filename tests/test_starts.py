@@ -66,6 +66,15 @@ def test_workers_import_no_pandas():
     assert "pandas.core" not in loaded_by(f"{begun}; {code}")
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_numpy_starts_no_threads(monkeypatch):
+    """They would wait for products of matrices, and none are asked for."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    begun = "from hta_sql.engines.lean import be_lean; be_lean()"
+    count = "import numpy, os; print(len(os.listdir('/proc/self/task')))"
+    assert output("import sys; exec(sys.argv[1])", f"{begun}; {count}") == "1"
+
+
 def test_users_have_pandas(demo_archive):
     """Only the program hides it."""
     code = f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown().to_pandas()"
