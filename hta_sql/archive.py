@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
 
-# The number of attempts to read if files change while they are read, and how long there are more:
-# a loop that drops or compacts job by job moves files several times a second.
-ATTEMPTS, PATIENCE_SECONDS = 5, 30.0
+# If files move during a question, it is asked again for so long, and then at most this often: a
+# loop that drops or compacts job by job moves files several times a second.
+PATIENCE_SECONDS, ATTEMPTS = 30.0, 5
+# Between two attempts, so that the process that moves files gets on.
+PAUSE_SECONDS = 0.05
 
 
 class Elsewhere(Protocol):
@@ -262,7 +264,8 @@ class Archive(Methods):
     def _steadily(self, ask: Callable[[], pa.Table]) -> pa.Table:
         """What `ask` returns. It is called again if `compact` or `drop` moved files meanwhile."""
         self.session.look_anew(on_disk=True)  # in object storage this is checked afterwards
-        began, left = time.monotonic(), ATTEMPTS
+        patience = min(PATIENCE_SECONDS, self.session.seconds or PATIENCE_SECONDS)
+        until, left = time.monotonic() + patience, ATTEMPTS
         while True:
             try:
                 with self.session.unmoved():
@@ -273,10 +276,10 @@ class Archive(Methods):
                 has_moved = isinstance(error, FilesMoved)
                 if not (has_moved or self.session.lacks_file(error)):
                     raise
-                is_patient = has_moved and time.monotonic() - began < PATIENCE_SECONDS
-                left = ATTEMPTS if is_patient else left - 1
+                left = ATTEMPTS if has_moved and time.monotonic() < until else left - 1
                 if not left:
                     raise
+                time.sleep(PAUSE_SECONDS)
                 self.session.forget_files()
 
 

@@ -109,6 +109,12 @@ def is_interrupt(error: BaseException) -> bool:
     )
 
 
+def is_end(error: Exception) -> bool:
+    """Whether a limit is reached or the user ends the work: another attempt is of no use."""
+    ends = isinstance(error, TimeLimit | MemoryLimit | Interrupted)
+    return ends or is_interrupt(error) or limit_in(one_line(error)) is not None
+
+
 def above_package() -> int:
     """The stacklevel with which the caller of this function warns at the user's line."""
     level, frame = 1, sys._getframe(1)

@@ -27,7 +27,7 @@ from hta_sql.database.shared import FEW_EVENTS, MOST_EVENTS, SharedTables, event
 from hta_sql.database.stored_macros import made_with
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
-from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError
+from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError, is_end
 from hta_sql.places.storage import is_remote
 from hta_sql.store.sources import Source
 
@@ -106,7 +106,7 @@ class Session(JobSelection):
         self.most_events, self._event_count = MOST_EVENTS, None
         self.is_whole = True  # whether all files are as the archive lists them
         self._reading: set[str] = set()  # views that read files
-        self._is_safe = safe
+        self._is_safe, self.seconds = safe, seconds
         self._sandbox: Sandbox | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         if seconds:
@@ -221,6 +221,8 @@ class Session(JobSelection):
         try:
             yield
         except (HtaSqlError, duckdb.Error, OSError) as error:
+            if is_end(error):
+                raise
             failure = error
         else:
             failure = None

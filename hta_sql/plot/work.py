@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import (
     BLUE,
@@ -137,9 +135,10 @@ def memory_timeline(table: pa.Table) -> go.Figure:
     Examples:
         >>> plot.memory_timeline(run.memory_timeline()).show()
     """
-    keys = ["job", "rank", "device"]
-    check(table, "memory_timeline", *keys)
-    at, *held = arrays_of(table, "memory_timeline", "at_ns", "allocated_bytes", "reserved_bytes")
+    keys, columns = ["job", "rank", "device"], ["allocated_bytes", "reserved_bytes"]
+    check(table, "memory_timeline", *keys, "at_ns", *columns)
+    (at,) = arrays_of(table, "memory_timeline", "at_ns")
+    held = [table[column].cast("int64") for column in columns]
     if not len(at):
         return plotted("Memory", [])
     groups, parts = by_group(table, keys, at)
@@ -150,12 +149,13 @@ def memory_timeline(table: pa.Table) -> go.Figure:
         [group | {"device": None if group["device"] == -1 else group["device"]} for group in groups]
     )
     for place, (name, group, mine) in enumerate(zip(names, groups, parts, strict=True)):
-        for values, what, dash in zip(
+        for column, what, dash in zip(
             held, ("allocated", "reserved"), ("solid", "dot"), strict=True
         ):
-            known = mine[~np.isnan(values[mine])]  # NULL is not a number here
+            known = mine[column.is_valid().to_numpy()[mine]]
             if not len(known):
                 continue
+            values = column.fill_null(0).to_numpy()
             known = known[thinned(at[known], values[known], points_each(2 * len(groups)))]
             traces.append(
                 {
@@ -163,7 +163,7 @@ def memory_timeline(table: pa.Table) -> go.Figure:
                     "name": f"{escaped(name)}{', CPU' if group['device'] == -1 else ''}, {what}",
                     "mode": "lines",
                     "x": (at[known] - at.min()) / size,
-                    "y": values[known].astype(np.int64),
+                    "y": values[known],
                     "line": {
                         "shape": "hv",
                         "width": 1.4,

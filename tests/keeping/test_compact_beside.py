@@ -15,7 +15,7 @@ from hand_written import span, trace_text
 from seeds import seeds
 
 import hta_sql
-from hta_sql.errors import FilesMoved
+from hta_sql.errors import FilesMoved, TimeLimit
 from hta_sql.keeping import compact as compacting
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import moving
@@ -68,6 +68,17 @@ def test_a_question_during_which_files_always_move_fails(fleet, monkeypatch):
         Midway(run, move, times=10**6)
         with pytest.raises(FilesMoved, match="were compacted.* try again"):
             run.sql(QUESTION)
+    # A time limit ends it, and says so.
+    endless = (
+        "WITH asked AS MATERIALIZED (SELECT midway(7) AS n) SELECT count(*) "
+        "FROM asked, range(100_000_000) AS a, range(1000) AS b WHERE (a.range * b.range) % n = 8"
+    )
+    with hta_sql.open(fleet, timeout=0.5) as run:
+        Midway(run, move, times=10**6)
+        began = time.monotonic()
+        with pytest.raises(TimeLimit):
+            run.sql(endless)
+        assert time.monotonic() - began < 10
 
 
 @pytest.mark.processes

@@ -159,6 +159,12 @@ def test_memory_timeline():
         "rank 0 GPU 0, reserved": ([2], [100]),
     }
     assert figure.layout.xaxis.title.text == "time from the first change, ms"
+    of_cpu = """
+        job rank device at_ns   allocated_bytes  reserved_bytes
+        a   0    -1     2000000 9007199254740993 -
+    """
+    [line] = plot.memory_timeline(table(of_cpu)).data  # a column of NULLs has no type here
+    assert list(line.y) == [2**53 + 1]
 
 
 def test_roofline():
