@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
 
-# If files move during a question, it is asked again for so long, and then at most this often: a
-# loop that drops or compacts job by job moves files several times a second.
+# If files move during a question, it is asked again for so long, as beside a loop that drops or
+# compacts job by job, and then at most this often.
 PATIENCE_SECONDS, ATTEMPTS = 30.0, 5
 # Between two attempts, so that the process that moves files gets on.
 PAUSE_SECONDS = 0.05

@@ -249,11 +249,8 @@ class Session(JobSelection):
         In object storage, this check takes a request. With `on_disk`, only archives on disk are
         checked.
         """
-        if any(
-            source.has_moved()
-            for source in self.sources
-            if not (on_disk and is_remote(source.root))
-        ):
+        asked = (s for s in self.sources if not (on_disk and is_remote(s.root)))
+        if any(source.has_moved() for source in asked):
             self.forget_files()
 
     def refresh(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hta_sql.plot.drawing import Drawing, chart, domains, heading
+from hta_sql.plot.groups import by_group
 from hta_sql.plot.style import (
     BLUE,
     MANY,
@@ -14,7 +15,6 @@ from hta_sql.plot.style import (
     RED,
     SERIES,
     arrays_of,
-    by_group,
     check,
     escaped,
     lanes,

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hta_sql.plot.drawing import chart
+from hta_sql.plot.groups import by_group
 from hta_sql.plot.style import (
     BLUE,
     GREEN,
@@ -19,7 +20,6 @@ from hta_sql.plot.style import (
     SERIES,
     SKY,
     arrays_of,
-    by_group,
     check,
     escaped,
     lanes,

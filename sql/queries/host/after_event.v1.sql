@@ -34,7 +34,7 @@
 --   dur_ns    BIGINT   ns  duration
 -- check: dur_ns >= 0
 -- check: event_id <> after_id
--- reads: times_of_spans, spans_after, with_launched
+-- reads: spans_after, times_of_spans, with_launched
 CREATE OR REPLACE MACRO after_event_v1(
     of_name VARCHAR,  -- name of the host event; % stands for any text
     only_jobs VARCHAR[] := NULL,  -- jobs to search [default: all]

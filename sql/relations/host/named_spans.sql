@@ -25,7 +25,7 @@ FROM host_ops AS h
 WHERE (jobs IS NULL OR list_contains(jobs, h.job))
   AND (ranks IS NULL OR list_contains(ranks, h.rank));
 
--- What tells which spans come before or after others.
+-- The times that say which spans come before or after others.
 CREATE OR REPLACE MACRO times_of_spans(of_name, jobs, ranks) AS TABLE
 SELECT job, rank, event_id, start_ns, until_ns, is_named
 FROM named_spans(of_name, jobs, ranks);
