@@ -109,7 +109,7 @@ def is_interrupt(error: BaseException) -> bool:
     )
 
 
-def is_end(error: Exception) -> bool:
+def ends_work(error: Exception) -> bool:
     """Whether a limit is reached or the user ends the work: another attempt is of no use."""
     ends = isinstance(error, TimeLimit | MemoryLimit | Interrupted)
     return ends or is_interrupt(error) or limit_in(one_line(error)) is not None

@@ -27,7 +27,7 @@ from hta_sql.database.shared import FEW_EVENTS, MOST_EVENTS, SharedTables, event
 from hta_sql.database.stored_macros import made_with
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
-from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError, is_end
+from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError, ends_work
 from hta_sql.places.storage import is_remote
 from hta_sql.store.sources import Source
 
@@ -221,7 +221,7 @@ class Session(JobSelection):
         try:
             yield
         except (HtaSqlError, duckdb.Error, OSError) as error:
-            if is_end(error):
+            if ends_work(error):
                 raise
             failure = error
         else:
