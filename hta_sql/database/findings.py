@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from graphlib import TopologicalSorter
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -72,8 +72,11 @@ def compute_findings(session: Session, jobs: list[str] | None) -> None:
         lacking = session.findings.lacking(wanted)
         if lacking:
             run = _Stages(session, None if jobs is None and lacking == sorted(wanted) else lacking)
-            with session.unmoved(), run.tables():
-                session.findings.add(lacking, run.all())
+            with session.unmoved():
+                try:
+                    session.findings.add(lacking, run.all())
+                finally:
+                    run.drop_tables()
     except duckdb.Error as error:
         raise from_duckdb(error, "findings: ") from error
 
@@ -101,48 +104,72 @@ class _Stages:
         self._before = {name: before(given) for name, given in takes["shared"].items()} | {
             f"find_{name}": before(given) for name, given in takes["find"].items()
         }
+        self._has_ended = False
         self._own = threading.local()
         self._cursors: list[duckdb.DuckDBPyConnection] = []
 
-    @contextmanager
-    def tables(self) -> Iterator[None]:
-        """Drop the tables of the stages at the end."""
-        try:
-            yield
-        finally:
-            for cursor in self._cursors:
-                cursor.close()
-            for name in self._calls:
-                self._con.execute(f"DROP TABLE IF EXISTS {self._prefix}{name}")
-
     def all(self) -> str:
-        """Run all stages, two at once; returns a SELECT of what all rules have found."""
-        order = TopologicalSorter(self._before)
-        order.prepare()
-        running: dict[Future[None], str] = {}
-        with ThreadPoolExecutor(2) as pool:
-            try:
-                while order.is_active():
-                    for name in order.get_ready():
-                        running[pool.submit(self._stage, name)] = name
-                    for done in wait(running, return_when=FIRST_COMPLETED).done:
-                        done.result()
-                        order.done(running.pop(done))
-            except BaseException:  # such as Ctrl-C: the other stages are of no use
-                pool.shutdown(wait=False, cancel_futures=True)
-                for cursor in self._cursors:
-                    cursor.interrupt()
-                raise
+        """Run all stages, two at once; returns a SELECT of what all rules have found.
+
+        A thread runs them: Ctrl-C, which the main thread gets, may leave the locks of a pool
+        locked for good.
+        """
+        ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        runner = threading.Thread(target=self._run_all, args=(ended.put,))
+        try:
+            runner.start()
+            error = ended.get()
+        except BaseException:  # such as Ctrl-C: the stages are of no use
+            self._interrupt()
+            while runner.is_alive():
+                self._interrupt()
+                runner.join(0.02)
+            raise
+        if error:
+            raise error
         found = " ".join(f"UNION ALL BY NAME FROM {self._prefix}{n}" for n in sorted(self._ran))
         return (
             f"WITH found AS (FROM finding_rows() {found}) "
             f"FROM ranked_findings(found, {self._prefix}scopes, {self._prefix}comm_ranks)"
         )
 
+    def drop_tables(self) -> None:
+        """Drop the tables of the stages."""
+        for cursor in self._cursors:
+            cursor.close()
+        for name in self._calls:
+            self._con.execute(f"DROP TABLE IF EXISTS {self._prefix}{name}")
+
+    def _run_all(self, tell: Callable[[BaseException | None], None]) -> None:
+        """Run all stages, and tell at the end what went wrong, if anything."""
+        order = TopologicalSorter(self._before)
+        order.prepare()
+        running: dict[Future[None], str] = {}
+        try:
+            with ThreadPoolExecutor(2) as pool:
+                while order.is_active() and not self._has_ended:
+                    for name in order.get_ready():
+                        running[pool.submit(self._stage, name)] = name
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        if error := done.exception():
+                            self._interrupt()
+                            raise error
+                        order.done(running.pop(done))
+        except BaseException as error:
+            tell(error)
+        else:
+            tell(None)
+
+    def _interrupt(self) -> None:
+        """End the stages that run, and let no other start."""
+        self._has_ended = True
+        for cursor in list(self._cursors):
+            cursor.interrupt()
+
     def _stage(self, name: str) -> None:
         """One statement, in the connection of this thread."""
         is_rule, taken = name.startswith("find_"), self._before[name]
-        if is_rule and taken and taken[0] in self._empty:
+        if self._has_ended or (is_rule and taken and taken[0] in self._empty):
             return
         if not hasattr(self._own, "cursor"):
             self._own.cursor = self._new_cursor()

@@ -7,7 +7,7 @@ import re
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,8 @@ _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 def interrupt_all() -> None:
     """End what DuckDB does in all sessions of this process. It may be called by any thread."""
     for session in list(_sessions):
-        session.con.interrupt()
+        with suppress(duckdb.Error):  # it may be closed already
+            session.con.interrupt()
 
 
 class Session(JobSelection):

@@ -68,11 +68,11 @@ def _answers(subject: Subject) -> list[list[Row]]:
     session.load(["findings_v1", "job_splits", quality], is_one_of_many=True)
     cursors = [session.shared.cursor() for _ in statements]
     with session.unmoved(), ThreadPoolExecutor(len(statements)) as pool:
-        asked = [
-            pool.submit(_rows, cursor, sql, {"jobs": subject.jobs})
-            for cursor, sql in zip(cursors, statements, strict=True)
-        ]
         try:
+            asked = [
+                pool.submit(_rows, cursor, sql, {"jobs": subject.jobs})
+                for cursor, sql in zip(cursors, statements, strict=True)
+            ]
             compute_findings(session, subject.jobs)
             found = _rows(session.con, STAGED["findings_v1"], {"only_jobs": subject.jobs})
             return [found, *(future.result() for future in asked)]

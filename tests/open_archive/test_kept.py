@@ -1,5 +1,8 @@
 """What a session keeps is in nobody's way: SQL that changes something, limits, damage."""
 
+import threading
+import time
+
 import pytest
 
 import hta_sql
@@ -71,6 +74,27 @@ def test_time_limits_while_tables_are_made(archive):
                     assert "time limit" in str(error)
                 else:
                     assert found.equals(whole[name])
+
+
+def test_ctrl_c_while_a_thread_starts(archive, monkeypatch):
+    """The thread runs then, although nobody waits for it."""
+    start, pause = threading.Thread.start, 0.0
+
+    def start_and_stop(thread):
+        start(thread)
+        if threading.current_thread() is threading.main_thread():  # signals go there
+            time.sleep(pause)
+            raise KeyboardInterrupt
+
+    with hta_sql.open(archive) as run:
+        for pause in (0.0, 0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.02):
+            with monkeypatch.context() as patch:
+                patch.setattr(threading.Thread, "start", start_and_stop)
+                with pytest.raises(KeyboardInterrupt):
+                    run.findings()
+        tables = run.sql("SELECT table_name FROM duckdb_tables()")["table_name"].to_pylist()
+        assert not [name for name in tables if name.startswith("findings_")]
+        assert run.findings().num_rows
 
 
 def test_a_job_that_gets_damaged(archive):
