@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from queue import SimpleQueue
@@ -94,6 +93,7 @@ class _Stages:
         # rows: then it does not run.
         self._ran: list[str] = []
         self._empty: set[str] = set()
+        self._begun: list[str] = []
         self._calls = {
             name: f"FROM shared_{name}({self._given(given)})"
             for name, given in takes["shared"].items()
@@ -115,12 +115,12 @@ class _Stages:
         locked for good.
         """
         ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        runner = threading.Thread(target=self._run_all, args=(ended.put,))
+        runner = threading.Thread(target=self._run_all, args=(ended,))
         try:
             runner.start()
             error = ended.get()
         except BaseException:  # such as Ctrl-C: the stages are of no use
-            self._interrupt()
+            self._has_ended = True
             while runner.is_alive():
                 self._interrupt()
                 runner.join(0.02)
@@ -137,11 +137,11 @@ class _Stages:
         """Drop the tables of the stages."""
         for cursor in self._cursors:
             cursor.close()
-        for name in self._calls:
-            self._con.execute(f"DROP TABLE IF EXISTS {self._prefix}{name}")
+        made = (f"DROP TABLE IF EXISTS {self._prefix}{name};" for name in self._begun)
+        self._con.execute("".join(made))
 
-    def _run_all(self, tell: Callable[[BaseException | None], None]) -> None:
-        """Run all stages, and tell at the end what went wrong, if anything."""
+    def _run_all(self, ended: SimpleQueue[BaseException | None]) -> None:
+        """Run all stages, and put what went wrong into `ended`, or None."""
         order = TopologicalSorter(self._before)
         order.prepare()
         running: dict[Future[None], str] = {}
@@ -156,9 +156,9 @@ class _Stages:
                             raise error
                         order.done(running.pop(done))
         except BaseException as error:
-            tell(error)
+            ended.put(error)
         else:
-            tell(None)
+            ended.put(None)
 
     def _interrupt(self) -> None:
         """End the stages that run, and let no other start."""
@@ -173,6 +173,7 @@ class _Stages:
             return
         if not hasattr(self._own, "cursor"):
             self._own.cursor = self._new_cursor()
+        self._begun.append(name)
         made = self._own.cursor.execute(f"CREATE TABLE {self._prefix}{name} AS {self._calls[name]}")
         if is_rule:
             self._ran.append(name)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partialmethod
 
 import pytest
 
@@ -78,18 +79,18 @@ def test_time_limits_while_tables_are_made(archive):
 
 def test_ctrl_c_while_a_thread_starts(archive, monkeypatch):
     """The thread runs then, although nobody waits for it."""
-    start, pause = threading.Thread.start, 0.0
+    start = threading.Thread.start
 
-    def start_and_stop(thread):
+    def start_and_stop(thread, seconds):
         start(thread)
         if threading.current_thread() is threading.main_thread():  # signals go there
-            time.sleep(pause)
+            time.sleep(seconds)
             raise KeyboardInterrupt
 
     with hta_sql.open(archive) as run:
-        for pause in (0.0, 0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.02):
+        for seconds in (0.0, 0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.02):
             with monkeypatch.context() as patch:
-                patch.setattr(threading.Thread, "start", start_and_stop)
+                patch.setattr(threading.Thread, "start", partialmethod(start_and_stop, seconds))
                 with pytest.raises(KeyboardInterrupt):
                     run.findings()
         tables = run.sql("SELECT table_name FROM duckdb_tables()")["table_name"].to_pylist()
