@@ -111,11 +111,15 @@ def test_killed_at_a_random_step(command, before, traces, tmp_path, request):
     status, steps = killer.run()
     assert status == 0
     after = ranks(archive)
-    drawn = random.Random(command)
+    drawn, kills = random.Random(command), 0
     for at in sorted(drawn.sample(range(1, steps + 1), min(KILLS, steps))):
         shutil.rmtree(archive)
         shutil.copytree(kept, archive)
-        assert killer.run(at) == (-9, 0), at
+        status, taken = killer.run(at)
+        if status == 0 and taken < at:
+            continue  # a fast run writes manifests less often, so it has fewer steps
+        assert status == -9, at
+        kills += 1
         there = ranks(archive)
         assert there.items() <= (whole_before | after).items(), at
         # A job is dropped, or imported, as a whole.
@@ -130,6 +134,7 @@ def test_killed_at_a_random_step(command, before, traces, tmp_path, request):
         exec(again, {"hta_sql": hta_sql, "archive": str(archive)})
         assert ranks(archive) == after, at
         assert left(archive) == set(), at
+    assert kills > min(KILLS, steps) // 2
 
 
 def left(archive: Path) -> set[str]:

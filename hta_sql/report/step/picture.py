@@ -133,7 +133,6 @@ def _filled(sql: str, job: str, windows: Sequence[Window]) -> str:
         ranks=literal(sorted({window.rank for window in windows})),
         windows=f"(VALUES {values}) AS w(number, rank, path_window, from_ns, until_ns)",
         gaps=_GAPS,
-        least_gap_ns=min(w.until_ns - w.from_ns for w in windows) // _GAPS,
     )
 
 

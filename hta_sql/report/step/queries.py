@@ -42,7 +42,28 @@ WHERE h.job = {job} AND list_contains({ranks}, h.rank)
 ORDER BY w.number, h.pid, h.tid, h.depth, h.start_ns, h.event_id
 """
 
+# As in the query idle_gaps, which would name all gaps of the trace.
 GAPS = """
+WITH parts AS MATERIALIZED (
+    SELECT
+        i.job,
+        i.rank,
+        i.device,
+        i.event_id,
+        i.launch_id,
+        i.launch_pid,
+        i.launch_tid,
+        i.part_number,
+        i.part_start_ns,
+        i.part_ns,
+        i.cause
+    FROM device_idle({jobs}, {ranks}, NULL, 30000) AS i
+    SEMI JOIN {windows}
+        ON w.rank = i.rank
+        AND i.part_start_ns < w.until_ns
+        AND i.part_start_ns + i.part_ns > w.from_ns
+        AND i.part_ns * {gaps} >= w.until_ns - w.from_ns
+)
 SELECT
     w.number,
     g.device,
@@ -51,12 +72,12 @@ SELECT
     g.cause,
     g.host_name,
     g.next_name
-FROM idle_gaps({jobs}, {ranks}, min_gap_ns := {least_gap_ns}) AS g
+FROM named_idle_parts(parts, {jobs}, {ranks}) AS g
 JOIN {windows}
     ON w.rank = g.rank
     AND g.part_start_ns < w.until_ns
     AND g.part_start_ns + g.part_ns > w.from_ns
-WHERE g.part_ns * {gaps} >= w.until_ns - w.from_ns
+    AND g.part_ns * {gaps} >= w.until_ns - w.from_ns
 ORDER BY w.number, g.device, g.part_start_ns
 """
 

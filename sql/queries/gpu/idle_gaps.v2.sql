@@ -54,7 +54,7 @@
 -- check: cause <> 'unknown' OR part_ns = whole_gap_ns
 -- check: next_event_id IS NOT NULL
 -- check: host_event_id IS NOT NULL OR host_name IS NULL
--- reads: device_idle, gpu_activities, host_ops, idle_segments
+-- reads: device_idle, named_idle_parts
 CREATE OR REPLACE MACRO idle_gaps_v2(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -67,25 +67,6 @@ parts AS MATERIALIZED (
     SELECT *
     FROM device_idle(only_jobs, only_ranks, only_steps, kernel_gap_ns)
     WHERE gap_ns >= coalesce(min_gap_ns, 0)
-),
-mostly AS (
-    SELECT
-        part_number,
-        min({'less_ns': -segment_ns, 'id': coalesce(host_event_id, -1)}).id AS host_event_id
-    FROM idle_segments(parts, only_jobs, only_ranks)
-    GROUP BY part_number
-),
-next_names AS (
-    SELECT a.job, a.rank, a.event_id, a.name
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-),
-host_names AS (
-    SELECT h.job, h.rank, h.event_id, h.name
-    FROM host_ops AS h
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
 )
 SELECT
     p.job,
@@ -97,15 +78,10 @@ SELECT
     p.gap_ns AS whole_gap_ns,
     p.cause,
     p.event_id AS next_event_id,
-    n.name AS next_name,
-    h.event_id AS host_event_id,
-    h.name AS host_name,
+    p.next_name,
+    p.host_event_id,
+    p.host_name,
     p.next_stream AS stream,
     p.step
-FROM parts AS p
-JOIN mostly AS m ON m.part_number = p.part_number
-JOIN next_names AS n
-    ON n.job = p.job AND n.rank = p.rank AND n.event_id = p.event_id
-LEFT JOIN host_names AS h
-    ON h.job = p.job AND h.rank = p.rank AND h.event_id = m.host_event_id
+FROM named_idle_parts(parts, only_jobs, only_ranks) AS p
 ORDER BY p.job, p.rank, p.device, p.part_start_ns;
