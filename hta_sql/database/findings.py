@@ -93,7 +93,7 @@ class _Stages:
         # rows: then it does not run.
         self._ran: list[str] = []
         self._empty: set[str] = set()
-        self._begun: list[str] = []
+        self._begun: list[str] = []  # stages whose tables may exist
         self._calls = {
             name: f"FROM shared_{name}({self._given(given)})"
             for name, given in takes["shared"].items()
