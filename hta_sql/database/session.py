@@ -85,11 +85,10 @@ class Session(JobSelection):
         # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
         # two threads on one core took up to a third longer than one. Threads that read from object
         # storage mostly wait, so there are more of them.
-        waiting = WAITING_THREADS if any(map(is_remote, self.roots)) else 1
-        self.con.execute(
-            "SET threads = least(current_setting('threads'), $1::BIGINT) * $2::BIGINT",
-            [cores, waiting],
-        )
+        self._waits = any(map(is_remote, self.roots))
+        [(all_cores,)] = self.con.execute("SELECT current_setting('threads')").fetchall()
+        self._threads = min(all_cores, cores) * (WAITING_THREADS if self._waits else 1)
+        self.con.execute(f"SET threads = {self._threads}")
         _sessions.add(self)
         self._readers: dict[str, ArchiveFiles] = {}
         for source in self.sources:
@@ -214,6 +213,8 @@ class Session(JobSelection):
     def _plan(self, is_small: bool) -> None:
         if is_small != self.is_small:
             plan_for_size(self.con, is_small)
+            if not self._waits:  # what a second thread saves there, its start costs
+                self.con.execute(f"SET threads = {1 if is_small else self._threads}")
         self.is_small = is_small
 
     @contextmanager

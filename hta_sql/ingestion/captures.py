@@ -22,6 +22,9 @@ FILES = SqlFiles("ingest")
 # Capture traces, each with the files of its tables.
 Captures = Sequence[tuple[Place, dict[str, Path]]]
 DETAILS = "execution_details.json"
+CAPTURES = """
+SELECT 1 FROM captured_host_ops WHERE is_runtime_call(cat) AND contains(name, 'BeginCapture') LIMIT 1
+"""
 # As in replayed_id. Graphs with operations beyond this number count as not captured.
 MOST_OPS = 1 << 24
 
@@ -42,6 +45,8 @@ def write_captured_ops(
             con.execute(
                 f"CREATE OR REPLACE TEMP VIEW captured_{name} AS FROM {with_end(name, rows)}"
             )
+        if not con.execute(CAPTURES).fetchall():
+            continue
         set_variables(
             con,
             first_graph=first_graph,

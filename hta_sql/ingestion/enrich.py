@@ -25,6 +25,10 @@ from hta_sql.ingestion.stacks import Columns, build_stacks
 from hta_sql.ingestion.steps import find_steps, write_steps
 from hta_sql.ingestion.temporary import make_table
 
+# To plan the statement of long names takes a tenth of the ingest of a small trace.
+NO_LONG_NAMES = """
+CREATE OR REPLACE TEMP TABLE long_names (name VARCHAR, kind VARCHAR, short_name VARCHAR)
+"""
 GRAPH_LAUNCHES = "SELECT 1 FROM launches WHERE contains(launch_name, 'GraphLaunch') LIMIT 1"
 
 
@@ -74,7 +78,7 @@ def enrich(
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
     FILES.run(con, "launches")
     find_graphs(con, files, read_captures)
-    FILES.run(con, "long_names")
+    con.execute(FILES.text("long_names") if has_long_names else NO_LONG_NAMES)
     FILES.run(con, "activity_names")
     counts = {
         "host_op_count": host_op_count,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hta_sql.database.sql_files import SqlFiles
 from hta_sql.ingestion.attempts import Parsed
 from hta_sql.ingestion.described import as_text, keys_as_json
 from hta_sql.ingestion.find import shown
@@ -19,6 +20,8 @@ from hta_sql.ingestion.stream import TraceStream
 from hta_sql.ingestion.trace import MEMORY_LIMIT, IngestedTrace, connect, metadata_of, status_of
 from hta_sql.places.storage import Place, stamp
 from hta_sql.version import SCHEMA_VERSION
+
+FILES = SqlFiles("ingest")
 
 
 def ingest_execution_trace(
@@ -32,6 +35,7 @@ def ingest_execution_trace(
     size, modified_ns = stamp(path)
     stream = TraceStream(path, NODES)
     con = connect(staging)
+    FILES.run(con, "nodes/parsed_nodes")
     files = {table: staging / f"{table}.parquet" for table in ("execution_nodes", "quarantine")}
     quarantine = Quarantine(files["quarantine"], path)
     row_count = 0

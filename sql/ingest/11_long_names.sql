@@ -1,5 +1,7 @@
 -- One row per long name of GPU activities: the cut name, the kind and the short name.
 --
+-- Only a trace with long names needs the statement. In others the table is empty.
+--
 -- The kind and the short name come from the whole name, because most of a long name is template
 -- arguments, which the cut name lacks. If the whole name has more than 64 kB, both come from the
 -- cut name. No known kernel has a name of more than 64 kB.
@@ -10,8 +12,7 @@ WITH
 found AS (
     SELECT cut(name) AS name, CASE WHEN strlen(name) <= 65536 THEN name END AS whole_name
     FROM whole_events
-    WHERE has_long_names()
-      AND ph = 'X'
+    WHERE ph = 'X'
       AND is_gpu_activity(cat)
       AND is_long(name)
 )

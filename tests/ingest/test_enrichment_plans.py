@@ -28,7 +28,7 @@ def events(has_numbers: bool) -> Iterator[dict]:
         yield span("cudaLaunchKernel", ts + 10, 5, "cuda_runtime", tid=1 + i % 2, correlation=i + 1)
         kind = {"Collective name": "allreduce"} if i % 7 == 0 else {}
         yield span(
-            "gemm",
+            "gemm" if i or has_numbers else "gemm" * 5000,
             ts + 20,
             150,
             "kernel",
