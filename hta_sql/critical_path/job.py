@@ -63,9 +63,11 @@ class JobGraph:
             "SELECT number, source, target, delay_ns FROM job_edges ORDER BY number"
         ).fetchnumpy()
         keep, places = without_circles(edges["source"], edges["target"], self.at)
-        leave_out(con, "job_edges", edges["number"][~keep])
         self.left_out_count = int((~keep).sum())
-        self.number, self.source, self.target, self.delay = (c[keep] for c in edges.values())
+        if self.left_out_count:  # else the arrays stay: copies take the memory of the whole graph
+            leave_out(con, "job_edges", edges["number"][~keep])
+            edges = {name: column[keep] for name, column in edges.items()}
+        self.number, self.source, self.target, self.delay = edges.values()
         return places
 
     def last(self, at: np.ndarray) -> tuple[int, int, int]:

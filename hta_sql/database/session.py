@@ -82,9 +82,8 @@ class Session(JobSelection):
         self.con = without_progress_bar(duckdb.connect(config=WITHOUT_SURPRISES | PLANNING))
         if memory_bytes:
             self.con.execute(f"SET memory_limit = '{memory_bytes}B'")
-        # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
-        # two threads on one core took up to a third longer than one. Threads that read from object
-        # storage mostly wait, so there are more of them.
+        # DuckDB starts a thread per core of the machine: two on one core took up to a third longer
+        # than one. Threads that read from object storage mostly wait, so there are more of them.
         self._waits = any(map(is_remote, self.roots))
         [(all_cores,)] = self.con.execute("SELECT current_setting('threads')").fetchall()
         self._threads = min(all_cores, cores) * (WAITING_THREADS if self._waits else 1)

@@ -67,7 +67,8 @@ def statements(demo_archive):
         FILES.run(con, "output/begin_job")
         for folder in ("rank", "job"):
             for name in FILES.names(folder):
-                body = re.split(r"CREATE OR REPLACE TEMP TABLE \w+ AS\n", FILES.text(name))[1]
+                begin = r"(?:CREATE OR REPLACE TEMP TABLE \w+ AS|INSERT INTO \w+ BY NAME)\n"
+                body = re.split(begin, FILES.text(name))[1]
                 found[name] = plan(con, body.rstrip().rstrip(";"))
                 FILES.run(con, name)
             if folder == "rank":

@@ -2,7 +2,7 @@
 -- The job's path and every what-if use these rows.
 --
 -- The column collective_id is new. All other columns, except `number`, have the same meaning as in
--- path_edge_rows. `number` counts the job's edges from 0.
+-- job_rank_edges. `number` counts the job's edges from 0.
 --
 -- If a call has a meeting, two edges replace the edge of the call's own duration, which includes
 -- the time that the rank waited. One edge leads from the call's start to the meeting. The other

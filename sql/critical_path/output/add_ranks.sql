@@ -1,7 +1,4 @@
--- Adds the graphs of the ranks path_ranks to job_rank_edges, job_nodes and job_events.
-INSERT INTO job_rank_edges BY NAME
-FROM path_edge_rows;
-
+-- Adds the nodes, spans and activities of the ranks path_ranks to job_nodes and job_events.
 INSERT INTO job_nodes BY NAME
 SELECT
     rank,

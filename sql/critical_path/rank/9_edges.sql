@@ -1,5 +1,6 @@
--- One row per edge of the ranks' windows: its two nodes (source and target), its time, what bounds
--- this time (bound_by), and the delay from source to target (delay_ns).
+-- Adds the edges of the ranks' windows to job_rank_edges: each with its two nodes (source and
+-- target), its time, what bounds this time (bound_by), and the delay from source to target
+-- (delay_ns).
 --
 -- A target comes when the delays of all edges that lead to it are over:
 --
@@ -36,7 +37,7 @@
 -- In the drawing, a character is a unit of time. The usual delay after a launch is 5, as between
 -- the second launch and c. The usual delay after an activity is 1, as from a to b. The launch of b
 -- came long before and is not drawn. The edge from b's launch to b gets the usual delay, 5.
-CREATE OR REPLACE TEMP TABLE path_edge_rows AS
+INSERT INTO job_rank_edges BY NAME
 WITH
 -- The edges that do not lead from a node of a thread to the thread's next node.
 across AS (
