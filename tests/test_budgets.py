@@ -143,6 +143,25 @@ def test_opening_needs_no_arrow(demo_archive):
     assert not found & (HEAVY | {"hta_sql.ingestion", "hta_sql.store.manifest", "click", "orjson"})
 
 
+# Prints the files of queries that Python opens.
+QUERY_FILES = """
+import sys
+opened = set()
+sys.addaudithook(lambda event, about: event == "open" and opened.add(str(about[0])))
+try:
+    exec(sys.argv[1])
+finally:
+    print("\\n" + " ".join(p.split("/")[-1] for p in opened if "sql/queries/" in p))
+"""
+
+
+def test_a_table_reads_one_query(demo_archive):
+    """The digest, which names the template, reads all files; it is given here."""
+    given = "from hta_sql.catalogue.catalog import Catalog; Catalog.load().__dict__['digest'] = "
+    code = f"{given}{Catalog.load().digest!r}; {command('run', 'temporal_breakdown', demo_archive)}"
+    assert output(QUERY_FILES, code).split() == ["temporal_breakdown.v1.sql"]
+
+
 def test_small_traces_need_no_other_process(trace, tmp_path):
     started = "multiprocessing.popen_spawn_posix"  # imported when a process is
     archive = tmp_path / "archive"
@@ -230,6 +249,9 @@ def test_a_first_trace(trace, tmp_path, made_template, new_cache):
     assert len(cost.statements) <= 130
     # hta.duckdb is a copy of the template, with the views of the tables that have files.
     assert not [sql for sql in cost.statements if "temporal_breakdown" in sql]
+    # Nor is there a statement for long names, which this trace has not.
+    assert not cost.starting("CREATE OR REPLACE TEMP TABLE long_names AS")
+    assert cost.starting("CREATE OR REPLACE TEMP TABLE activity_names AS")
     views = {sql.split()[4] for sql in cost.starting("CREATE OR REPLACE VIEW")}
     assert views == {"traces", "events_by_rank", "host_ops_by_rank", "gpu_activities_by_rank"}
     assert {sql.split()[3].split(".")[0] for sql in cost.starting("COMMENT")} == {"traces"}

@@ -11,12 +11,13 @@ files in ingest, critical_path, export and compat one by one (see database/sql_f
 import hashlib
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from hta_sql.catalogue.header import read_query, shown
+from hta_sql.catalogue.header import named_by, read_query, shown
 from hta_sql.catalogue.query import Query, did_you_mean
 from hta_sql.catalogue.root import sql_root
 from hta_sql.catalogue.statements import definition, statements
@@ -41,6 +42,35 @@ class FileView:
         return f"CREATE OR REPLACE VIEW {definition(self.sql)[0]} AS FROM {self.table}_schema();"
 
 
+@dataclass
+class _Read:
+    """Reads the file of a query when its query is asked for, once."""
+
+    query: Query | None
+    path: Path | None = None
+    root: Path | None = None
+
+    def __call__(self) -> Query:
+        self.query = self.query or read_query(self.path, self.root)
+        return self.query
+
+
+class _Lazily(Mapping[str, Any]):
+    """A mapping whose values are made when they are asked for: most commands need one query."""
+
+    def __init__(self, make: dict[str, Callable[[], Any]]) -> None:
+        self._make = make
+
+    def __getitem__(self, name: str) -> Any:
+        return self._make[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._make)
+
+    def __len__(self) -> int:
+        return len(self._make)
+
+
 @dataclass(frozen=True)
 class Catalog:
     """All queries, and the files of the other layers. `given` stands for all queries, if not None;
@@ -61,19 +91,27 @@ class Catalog:
         return Catalog(root, Catalog(root).queries)
 
     @cached_property
+    def _versions(self) -> dict[str, dict[int, "_Read"]]:
+        """How to get each version of each query; ordered by theme, name and version."""
+        if self.given is not None:
+            found = {(q.theme, q.name, q.version): _Read(q) for q in self.given}
+        else:
+            found = {}
+            for path in sorted((self.root / "queries").rglob("*.sql")):
+                name, version = named_by(path) or (path.name, 0)  # which cannot be read
+                found[path.parent.name, name, version] = _Read(None, path, self.root)
+        versions: dict[str, dict[int, _Read]] = {}
+        for (_, name, version), read in sorted(found.items()):
+            twin = versions.setdefault(name, {}).setdefault(version, read)
+            if twin is not read:
+                at, there = (shown(one.path, self.root) for one in (read, twin))
+                raise CatalogError(f"{at}:1: {name}_v{version} is also in {there}")
+        return versions
+
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         """All queries, ordered by theme, name and version."""
-        if self.given is not None:
-            return self.given
-        queries: dict[tuple[str, int], Query] = {}
-        for path in sorted((self.root / "queries").rglob("*.sql")):
-            query = read_query(path, self.root)
-            twin = queries.setdefault((query.name, query.version), query)
-            if twin is not query:
-                raise CatalogError(
-                    f"{shown(path, self.root)}:1: {query} is also in {shown(twin.path, self.root)}"
-                )
-        return tuple(sorted(queries.values(), key=lambda q: (q.theme, q.name, q.version)))
+        return tuple(read() for reads in self._versions.values() for read in reads.values())
 
     @cached_property
     def tables(self) -> list[Path]:
@@ -86,18 +124,29 @@ class Catalog:
         return sorted((self.root / "relations").rglob("*.sql"))
 
     @cached_property
-    def newest(self) -> dict[str, Query]:
+    def newest(self) -> Mapping[str, Query]:
         """The newest version of every query, by name; ordered by theme and name."""
-        return {query.name: query for query in self.queries}
+        return _Lazily(self._newest)
 
     @cached_property
-    def macros(self) -> dict[str, tuple[Query, str]]:
+    def _newest(self) -> dict[str, "_Read"]:
+        return {name: reads[max(reads)] for name, reads in self._versions.items()}
+
+    @cached_property
+    def macros(self) -> Mapping[str, tuple[Query, str]]:
         """All names of queries in SQL, each with its query and the statement that defines it.
 
         Each version has a name with its number; the newest version also has the name without one.
         """
-        numbered = {query.macro: (query, query.sql) for query in self.queries}
-        return numbered | {name: (query, query.alias) for name, query in self.newest.items()}
+        numbered = {
+            f"{name}_v{version}": lambda read=read: (read(), read().sql)
+            for name, reads in self._versions.items()
+            for version, read in reads.items()
+        }
+        short = {
+            name: lambda read=read: (read(), read().alias) for name, read in self._newest.items()
+        }
+        return _Lazily(numbered | short)
 
     @cached_property
     def published(self) -> list[Path]:
@@ -153,7 +202,7 @@ class Catalog:
     def versions(self, name: str) -> list[Query]:
         """All versions of a query, oldest first; raises UnknownQuery if there is none."""
         self.find(name)
-        return [query for query in self.queries if query.name == name]
+        return [read() for read in self._versions[name].values()]
 
     def find(self, name: str, version: int | None = None) -> Query:
         """The newest version of a query, or `version`; raises UnknownQuery if it does not exist."""

@@ -42,13 +42,19 @@ _READS = re.compile(r"^-- reads: (.*(?:\n--   .*)*)$", re.MULTILINE)
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 
 
+def named_by(path: Path) -> tuple[str, int] | None:
+    """The name and version of the query in a file, by the file's name; None if it has another."""
+    found = _FILE.fullmatch(path.name)
+    return (found[1], int(found[2])) if found else None
+
+
 def read_query(path: Path, root: Path) -> Query:
     """Parse one query file."""
 
     def wrong(line: int, what: str) -> NoReturn:
         raise CatalogError(f"{shown(path, root)}:{line}: {what}")
 
-    named = _FILE.fullmatch(path.name)
+    named = named_by(path)
     if not named or path.parent.parent != root / "queries":
         wrong(1, "the name of a query file has to be queries/<theme>/<name>.v<N>.sql")
     sql = path.read_text(encoding="utf-8")
@@ -90,7 +96,7 @@ def read_query(path: Path, root: Path) -> Query:
     for name in grain:
         if name not in {column.name for column in columns}:
             wrong(said["grain"][0][0], f"grain column {name!r} is not in returns")
-    name, version = named[1], int(named[2])
+    name, version = named
     parameters = tuple(_parameters(f"{name}_v{version}", body, size + 1, wrong))
     return Query(
         name,

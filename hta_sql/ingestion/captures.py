@@ -23,7 +23,9 @@ FILES = SqlFiles("ingest")
 Captures = Sequence[tuple[Place, dict[str, Path]]]
 DETAILS = "execution_details.json"
 CAPTURES = """
-SELECT 1 FROM captured_host_ops WHERE is_runtime_call(cat) AND contains(name, 'BeginCapture') LIMIT 1
+SELECT 1 FROM captured_host_ops
+WHERE is_runtime_call(cat) AND contains(name, 'BeginCapture')
+LIMIT 1
 """
 # As in replayed_id. Graphs with operations beyond this number count as not captured.
 MOST_OPS = 1 << 24
