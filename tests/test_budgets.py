@@ -233,6 +233,32 @@ def test_answers_are_planned_once(demo_archive):
         assert all(sql.startswith("CREATE TEMP TABLE answer_") for sql in of_query)
 
 
+def test_queries_on_small_archives_use_one_thread(demo_archive):
+    """Statements of users, large archives and lent connections use all."""
+    with hta_sql.open(demo_archive) as run:
+
+        def threads_after_a_query() -> int:
+            for _ in range(2):  # with the second question, it is worth while to share
+                run.temporal_breakdown()
+            return threads()
+
+        def threads() -> int:
+            asked = "SELECT current_setting('threads')"
+            return run.session.con.execute(asked).fetchall()[0][0]
+
+        most, usual = threads(), run.session.most_events
+        assert threads_after_a_query() == 1
+        run.sql("FROM traces")
+        assert threads() == most
+        run.session.most_events = 0
+        run.reload()
+        assert threads_after_a_query() == most
+        run.session.most_events = usual
+        run.reload()
+        assert threads_after_a_query() == 1
+        assert run.con and threads() == most == threads_after_a_query()
+
+
 def test_large_archives_share_nothing(demo_archive):
     """They keep plans that stream, and read of the files what a query needs."""
     cost = asked(demo_archive, 1, "import hta_sql.database.shared as s; s.MOST_EVENTS = 0; ")
@@ -249,7 +275,7 @@ def test_a_first_trace(trace, tmp_path, made_template, new_cache):
     assert len(cost.statements) <= 130
     # hta.duckdb is a copy of the template, with the views of the tables that have files.
     assert not [sql for sql in cost.statements if "temporal_breakdown" in sql]
-    # Nor is there a statement for long names, which this trace has not.
+    # No statement looks for long names: this trace has none.
     assert not cost.starting("CREATE OR REPLACE TEMP TABLE long_names AS")
     assert cost.starting("CREATE OR REPLACE TEMP TABLE activity_names AS")
     views = {sql.split()[4] for sql in cost.starting("CREATE OR REPLACE VIEW")}

@@ -42,21 +42,19 @@ class FileView:
         return f"CREATE OR REPLACE VIEW {definition(self.sql)[0]} AS FROM {self.table}_schema();"
 
 
-@dataclass
-class _Read:
-    """Reads the file of a query when its query is asked for, once."""
+class _File:
+    """A query's file, which is read when the query is asked for, once."""
 
-    query: Query | None
-    path: Path | None = None
-    root: Path | None = None
+    def __init__(self, path: Path, root: Path, query: Query | None = None) -> None:
+        self.path, self._root, self._query = path, root, query
 
-    def __call__(self) -> Query:
-        self.query = self.query or read_query(self.path, self.root)
-        return self.query
+    def read(self) -> Query:
+        self._query = self._query or read_query(self.path, self._root)
+        return self._query
 
 
 class _Lazily(Mapping[str, Any]):
-    """A mapping whose values are made when they are asked for: most commands need one query."""
+    """A mapping that makes a value when it is asked for it: most commands need one query."""
 
     def __init__(self, make: dict[str, Callable[[], Any]]) -> None:
         self._make = make
@@ -91,27 +89,31 @@ class Catalog:
         return Catalog(root, Catalog(root).queries)
 
     @cached_property
-    def _versions(self) -> dict[str, dict[int, "_Read"]]:
-        """How to get each version of each query; ordered by theme, name and version."""
+    def _files(self) -> dict[str, dict[int, _File]]:
+        """The file of each query by name and version, ordered by theme and name."""
         if self.given is not None:
-            found = {(q.theme, q.name, q.version): _Read(q) for q in self.given}
+            found = {
+                (query.theme, query.name, query.version): _File(query.path, self.root, query)
+                for query in self.given
+            }
         else:
-            found = {}
-            for path in sorted((self.root / "queries").rglob("*.sql")):
-                name, version = named_by(path) or (path.name, 0)  # which cannot be read
-                found[path.parent.name, name, version] = _Read(None, path, self.root)
-        versions: dict[str, dict[int, _Read]] = {}
-        for (_, name, version), read in sorted(found.items()):
-            twin = versions.setdefault(name, {}).setdefault(version, read)
-            if twin is not read:
-                at, there = (shown(one.path, self.root) for one in (read, twin))
+            paths = (self.root / "queries").rglob("*.sql")
+            found = {
+                (path.parent.name, *named_by(path, self.root)): _File(path, self.root)
+                for path in sorted(paths)
+            }
+        files: dict[str, dict[int, _File]] = {}
+        for (_, name, version), file in sorted(found.items(), key=lambda item: item[0]):
+            twin = files.setdefault(name, {}).setdefault(version, file)
+            if twin is not file:
+                at, there = (shown(one.path, self.root) for one in (file, twin))
                 raise CatalogError(f"{at}:1: {name}_v{version} is also in {there}")
-        return versions
+        return files
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
         """All queries, ordered by theme, name and version."""
-        return tuple(read() for reads in self._versions.values() for read in reads.values())
+        return tuple(file.read() for files in self._files.values() for file in files.values())
 
     @cached_property
     def tables(self) -> list[Path]:
@@ -126,11 +128,11 @@ class Catalog:
     @cached_property
     def newest(self) -> Mapping[str, Query]:
         """The newest version of every query, by name; ordered by theme and name."""
-        return _Lazily(self._newest)
+        return _Lazily({name: file.read for name, file in self._newest.items()})
 
     @cached_property
-    def _newest(self) -> dict[str, "_Read"]:
-        return {name: reads[max(reads)] for name, reads in self._versions.items()}
+    def _newest(self) -> dict[str, _File]:
+        return {name: files[max(files)] for name, files in self._files.items()}
 
     @cached_property
     def macros(self) -> Mapping[str, tuple[Query, str]]:
@@ -139,12 +141,13 @@ class Catalog:
         Each version has a name with its number; the newest version also has the name without one.
         """
         numbered = {
-            f"{name}_v{version}": lambda read=read: (read(), read().sql)
-            for name, reads in self._versions.items()
-            for version, read in reads.items()
+            f"{name}_v{version}": lambda file=file: (file.read(), file.read().sql)
+            for name, files in self._files.items()
+            for version, file in files.items()
         }
         short = {
-            name: lambda read=read: (read(), read().alias) for name, read in self._newest.items()
+            name: lambda file=file: (file.read(), file.read().alias)
+            for name, file in self._newest.items()
         }
         return _Lazily(numbered | short)
 
@@ -202,7 +205,8 @@ class Catalog:
     def versions(self, name: str) -> list[Query]:
         """All versions of a query, oldest first; raises UnknownQuery if there is none."""
         self.find(name)
-        return [read() for read in self._versions[name].values()]
+        files = self._files[name]
+        return [files[version].read() for version in sorted(files)]
 
     def find(self, name: str, version: int | None = None) -> Query:
         """The newest version of a query, or `version`; raises UnknownQuery if it does not exist."""

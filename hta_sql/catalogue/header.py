@@ -42,10 +42,15 @@ _READS = re.compile(r"^-- reads: (.*(?:\n--   .*)*)$", re.MULTILINE)
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 
 
-def named_by(path: Path) -> tuple[str, int] | None:
-    """The name and version of the query in a file, by the file's name; None if it has another."""
+def named_by(path: Path, root: Path) -> tuple[str, int]:
+    """The name and version of the query in a file; CatalogError for another form of path."""
     found = _FILE.fullmatch(path.name)
-    return (found[1], int(found[2])) if found else None
+    if not found or path.parent.parent != root / "queries":
+        raise CatalogError(
+            f"{shown(path, root)}:1: the name of a query file has to be "
+            "queries/<theme>/<name>.v<N>.sql"
+        )
+    return found[1], int(found[2])
 
 
 def read_query(path: Path, root: Path) -> Query:
@@ -54,9 +59,7 @@ def read_query(path: Path, root: Path) -> Query:
     def wrong(line: int, what: str) -> NoReturn:
         raise CatalogError(f"{shown(path, root)}:{line}: {what}")
 
-    named = named_by(path)
-    if not named or path.parent.parent != root / "queries":
-        wrong(1, "the name of a query file has to be queries/<theme>/<name>.v<N>.sql")
+    named = named_by(path, root)
     sql = path.read_text(encoding="utf-8")
     lines = sql.splitlines()
     size = next((n for n, line in enumerate(lines) if not line.startswith("--")), len(lines))

@@ -36,7 +36,7 @@ _LOCKED = {
     "allow_persistent_secrets": False,
     "max_temp_directory_size": SPILL,
     # Notebooks turn the progress bar on for each cursor; hta_sql sets the others.
-    "allowed_configs": ["enable_progress_bar", "disabled_optimizers", "search_path", "threads"],
+    "allowed_configs": ["enable_progress_bar", "disabled_optimizers", "search_path"],
     "max_expression_depth": 250,
     "enable_external_access": False,
     "lock_configuration": True,

@@ -19,7 +19,7 @@ from hta_sql.database.job_selection import JobSelection, named
 from hta_sql.database.kept_findings import KeptFindings
 from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
-from hta_sql.database.planning import PLANNING, plan_for_size
+from hta_sql.database.planning import PLANNING, Threads, plan_for_size
 from hta_sql.database.reading import fault_behind
 from hta_sql.database.roots import archive_root
 from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 # The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
 # reads of its footer and its rows, the message has TProtocolException.
 _GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
-# Threads per core if they wait for object storage.
-WAITING_THREADS = 4
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -82,12 +80,8 @@ class Session(JobSelection):
         self.con = without_progress_bar(duckdb.connect(config=WITHOUT_SURPRISES | PLANNING))
         if memory_bytes:
             self.con.execute(f"SET memory_limit = '{memory_bytes}B'")
-        # DuckDB starts a thread per core of the machine: two on one core took up to a third longer
-        # than one. Threads that read from object storage mostly wait, so there are more of them.
         self._waits = any(map(is_remote, self.roots))
-        [(all_cores,)] = self.con.execute("SELECT current_setting('threads')").fetchall()
-        self._threads = min(all_cores, cores) * (WAITING_THREADS if self._waits else 1)
-        self.con.execute(f"SET threads = {self._threads}")
+        self.threads = Threads(self.con, cores, self._waits)
         _sessions.add(self)
         self._readers: dict[str, ArchiveFiles] = {}
         for source in self.sources:
@@ -159,6 +153,8 @@ class Session(JobSelection):
         if names and self._event_count is not None:
             if self._event_count <= FEW_EVENTS or self._was_asked or is_one_of_many:
                 self._plan(is_small=True)
+                if self._event_count <= MOST_EVENTS and not (self._waits or self._is_safe):
+                    self.threads.use_one()
                 self.shared.make(names)
             self._was_asked = True
 
@@ -212,9 +208,9 @@ class Session(JobSelection):
     def _plan(self, is_small: bool) -> None:
         if is_small != self.is_small:
             plan_for_size(self.con, is_small)
-            if not self._waits:  # what a second thread saves there, its start costs
-                self.con.execute(f"SET threads = {1 if is_small else self._threads}")
         self.is_small = is_small
+        if not is_small:
+            self.threads.use_all()
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:

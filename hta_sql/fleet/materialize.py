@@ -233,7 +233,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
-        archive.session.con.execute(f"SET threads = {threads}")
+        archive.session.threads.allow(threads)
         memory_bytes = min(MEMORY_BYTES, memory_limit() or MEMORY_BYTES)
         archive.session.con.execute(f"SET memory_limit = '{memory_bytes}B'")
         archive.session.con.execute("SET temp_directory = $1", [str(staging / "spill")])

@@ -22,6 +22,7 @@ FILES = SqlFiles("ingest")
 # Capture traces, each with the files of its tables.
 Captures = Sequence[tuple[Place, dict[str, Path]]]
 DETAILS = "execution_details.json"
+# Whether graphs/captured_ops can have rows. To plan that statement takes longer than to ask.
 CAPTURES = """
 SELECT 1 FROM captured_host_ops
 WHERE is_runtime_call(cat) AND contains(name, 'BeginCapture')

@@ -35,7 +35,7 @@ def ingest_execution_trace(
     size, modified_ns = stamp(path)
     stream = TraceStream(path, NODES)
     con = connect(staging)
-    FILES.run(con, "nodes/parsed_nodes")
+    FILES.run(con, "nodes/parsed_nodes")  # here, since other traces do not need it
     files = {table: staging / f"{table}.parquet" for table in ("execution_nodes", "quarantine")}
     quarantine = Quarantine(files["quarantine"], path)
     row_count = 0

@@ -67,8 +67,7 @@ class World:
             "SELECT list(table_name ORDER BY table_name) FROM duckdb_tables() "
             "WHERE schema_name <> 'shared' AND NOT prefix(table_name, 'answer_')",
             "SELECT list(name || '=' || value ORDER BY name) FROM duckdb_settings() "
-            "WHERE name NOT IN ('disabled_optimizers', 'schema', 'search_path', 'threads', "
-            "'worker_threads', 'write_buffer_row_group_memory_limit')",
+            "WHERE name NOT IN ('disabled_optimizers', 'schema', 'search_path')",
         ]
         in_database = [self.run.session.con.execute(sql).fetchall() for sql in asked]
         try:

@@ -1,5 +1,5 @@
 -- Creates the table of the windows of a job's ranks, from the list of structs path_windows, and the
--- empty tables to which add_ranks.sql adds the graphs of these ranks.
+-- empty tables to which rank/9_edges.sql and add_ranks.sql add the graphs of these ranks.
 --
 -- pid and tid are the thread of the window's step or annotation. They are NULL if the window is a
 -- whole trace.
