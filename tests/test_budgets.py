@@ -143,25 +143,6 @@ def test_opening_needs_no_arrow(demo_archive):
     assert not found & (HEAVY | {"hta_sql.ingestion", "hta_sql.store.manifest", "click", "orjson"})
 
 
-# Prints the files of queries that Python opens.
-QUERY_FILES = """
-import sys
-opened = set()
-sys.addaudithook(lambda event, about: event == "open" and opened.add(str(about[0])))
-try:
-    exec(sys.argv[1])
-finally:
-    print("\\n" + " ".join(p.split("/")[-1] for p in opened if "sql/queries/" in p))
-"""
-
-
-def test_a_table_reads_one_query(demo_archive):
-    """The digest, which names the template, reads all files; it is given here."""
-    given = "from hta_sql.catalogue.catalog import Catalog; Catalog.load().__dict__['digest'] = "
-    code = f"{given}{Catalog.load().digest!r}; {command('run', 'temporal_breakdown', demo_archive)}"
-    assert output(QUERY_FILES, code).split() == ["temporal_breakdown.v1.sql"]
-
-
 def test_small_traces_need_no_other_process(trace, tmp_path):
     started = "multiprocessing.popen_spawn_posix"  # imported when a process is
     archive = tmp_path / "archive"
@@ -231,32 +212,6 @@ def test_answers_are_planned_once(demo_archive):
         of_query = [sql for sql in cost.statements if f"FROM {name}_v" in sql]
         assert len(of_query) == (name != "findings")  # its stages are statements of their own
         assert all(sql.startswith("CREATE TEMP TABLE answer_") for sql in of_query)
-
-
-def test_queries_on_small_archives_use_one_thread(demo_archive):
-    """Statements of users, large archives and lent connections use all."""
-    with hta_sql.open(demo_archive) as run:
-
-        def threads_after_a_query() -> int:
-            for _ in range(2):  # with the second question, it is worth while to share
-                run.temporal_breakdown()
-            return threads()
-
-        def threads() -> int:
-            asked = "SELECT current_setting('threads')"
-            return run.session.con.execute(asked).fetchall()[0][0]
-
-        most, usual = threads(), run.session.most_events
-        assert threads_after_a_query() == 1
-        run.sql("FROM traces")
-        assert threads() == most
-        run.session.most_events = 0
-        run.reload()
-        assert threads_after_a_query() == most
-        run.session.most_events = usual
-        run.reload()
-        assert threads_after_a_query() == 1
-        assert run.con and threads() == most == threads_after_a_query()
 
 
 def test_large_archives_share_nothing(demo_archive):

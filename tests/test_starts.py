@@ -9,6 +9,7 @@ import pytest
 from test_budgets import MODULES, command, cost_of, output
 
 import hta_sql
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
 
 
@@ -47,6 +48,51 @@ def test_the_program_imports_no_more_than_it_needs(trace, tmp_path):
     assert not imported_by("doctor", trace) & SLOW
     found = imported_by("run", "temporal_breakdown", archive)
     assert "hta_sql.archive" in found and not found & (SLOW | {"numpy", "pyarrow"})
+
+
+# Prints the files of queries that Python opens.
+QUERY_FILES = """
+import sys
+opened = set()
+sys.addaudithook(lambda event, about: event == "open" and opened.add(str(about[0])))
+try:
+    exec(sys.argv[1])
+finally:
+    print("\\n" + " ".join(p.split("/")[-1] for p in opened if "sql/queries/" in p))
+"""
+
+
+def test_a_table_reads_one_query(demo_archive):
+    """The digest, which names the template, reads all files; it is given here."""
+    given = "from hta_sql.catalogue.catalog import Catalog; Catalog.load().__dict__['digest'] = "
+    code = f"{given}{Catalog.load().digest!r}; {command('run', 'temporal_breakdown', demo_archive)}"
+    assert output(QUERY_FILES, code).split() == ["temporal_breakdown.v1.sql"]
+
+
+def test_queries_on_small_archives_use_one_thread(demo_archive):
+    """Statements of users, large archives and lent connections use all."""
+    with hta_sql.open(demo_archive) as run:
+
+        def threads_after_a_query() -> int:
+            for _ in range(2):  # with the second question, it is worth while to share
+                run.temporal_breakdown()
+            return threads()
+
+        def threads() -> int:
+            asked = "SELECT current_setting('threads')"
+            return run.session.con.execute(asked).fetchall()[0][0]
+
+        most, usual = threads(), run.session.most_events
+        assert threads_after_a_query() == 1
+        run.sql("FROM traces")
+        assert threads() == most
+        run.session.most_events = 0
+        run.reload()
+        assert threads_after_a_query() == most
+        run.session.most_events = usual
+        run.reload()
+        assert threads_after_a_query() == 1
+        assert run.con and threads() == most == threads_after_a_query()
 
 
 def test_of_unchanged_traces_nothing_is_read(trace, tmp_path):
