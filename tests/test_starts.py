@@ -86,6 +86,10 @@ def test_queries_on_small_archives_use_one_thread(demo_archive):
         assert threads_after_a_query() == 1
         run.sql("FROM traces")
         assert threads() == most
+        with run.session.threads.for_our_statements():
+            assert threads_after_a_query() == 1
+            run.sql("FROM traces")
+            assert threads() == 1
         run.session.most_events = 0
         run.reload()
         assert threads_after_a_query() == most

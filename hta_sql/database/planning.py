@@ -1,5 +1,8 @@
 """How DuckDB plans and runs statements on archives: settings of a connection."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import duckdb
 
 # projection_pullup goes through the whole plan for each projection that it moves. That takes up to
@@ -33,7 +36,7 @@ class Threads:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, cores: int, is_waiting: bool) -> None:
         """`is_waiting`: they read from object storage, so they mostly wait."""
-        self._con = con
+        self._con, self._is_ours = con, False
         # DuckDB starts a thread per core of the machine. Where this process may use fewer cores,
         # two threads on one core took up to a third longer than one.
         [(all_cores,)] = con.execute("SELECT current_setting('threads')").fetchall()
@@ -45,6 +48,20 @@ class Threads:
 
     def use_all(self) -> None:
         self._use(self._most)
+
+    def use_all_for_users(self) -> None:
+        """Before a statement of a user, which may be more work than any query."""
+        if not self._is_ours:
+            self.use_all()
+
+    @contextmanager
+    def for_our_statements(self) -> Iterator[None]:
+        """Inside a `with` block, all statements are of hta_sql itself: those of a report."""
+        self._is_ours = True
+        try:
+            yield
+        finally:
+            self._is_ours = False
 
     def use_one(self) -> None:
         self._use(1)

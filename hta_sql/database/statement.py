@@ -43,7 +43,7 @@ def relation_of_sql(session: Session, sql: str, params: Any) -> duckdb.DuckDBPyR
         session.see(None)
         session.load(words)
         prepare(session, words)
-        session.threads.use_all()  # it may be more work than any query of the catalogue
+        session.threads.use_all_for_users()
         if any(map(_OF_CATALOG.fullmatch, words)):
             session.shared.drop()
         relation = session.con.sql(statement, params=params)

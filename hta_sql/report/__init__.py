@@ -46,7 +46,7 @@ def write_report(
     if target.is_dir():
         raise HtaSqlError(f"{out}: is a folder; give a file name")
     job, base = chosen_jobs(run, job, base)
-    with run.narrowed([job, base] if base else [job]):
+    with run.narrowed([job, base] if base else [job]), run.session.threads.for_our_statements():
         subject = Subject.of(run, job, base, step)
         # Opened before the work, which may take minutes; the file gets its name at the end.
         with new_file(target) as file, with_path(subject):
