@@ -31,8 +31,8 @@ def plan_for_size(con: duckdb.DuckDBPyConnection, is_small: bool) -> None:
 
 
 class Threads:
-    """How many threads a connection uses: all that it may, or one. On small archives, a query of
-    the catalogue ends no earlier with two threads, and takes a sixth more CPU time."""
+    """How many threads a connection uses: all that it may, or one. On small archives, queries of
+    the catalogue take a sixth more CPU time with two threads, and about as long."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, cores: int, is_waiting: bool) -> None:
         """`is_waiting`: they read from object storage, so they mostly wait."""
