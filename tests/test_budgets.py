@@ -226,7 +226,7 @@ def test_a_first_trace(trace, tmp_path, made_template, new_cache):
     with hta_sql.open(archive) as run:
         events = run.sql("FROM events").num_rows
     assert events  # what failed would cost little
-    assert cost.connections <= 3  # of the manifest's columns, of the trace, of hta.duckdb
+    assert cost.connections <= 2  # of the trace, of hta.duckdb
     assert len(cost.statements) <= 130
     # hta.duckdb is a copy of the template, with the views of the tables that have files.
     assert not [sql for sql in cost.statements if "temporal_breakdown" in sql]

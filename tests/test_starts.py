@@ -136,7 +136,7 @@ def test_other_archives_get_a_copy_of_hta_duckdb(trace, tmp_path, new_cache):
     hta_sql.ingest(trace, one)
     cost = cost_of(command("ingest", trace, other))
     assert (
-        not cost.starting("ATTACH", "CREATE OR REPLACE VIEW", "COMMENT") and cost.connections == 2
+        not cost.starting("ATTACH", "CREATE OR REPLACE VIEW", "COMMENT") and cost.connections == 1
     )
     assert (one / "hta.duckdb").read_bytes() == (other / "hta.duckdb").read_bytes()
 

@@ -14,16 +14,12 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.catalogue.root import sql_root
-from hta_sql.catalogue.statements import statements
 from hta_sql.errors import ArchiveError
 from hta_sql.places.storage import (
     contents,
@@ -47,6 +43,7 @@ from hta_sql.store.checksums import damaged, is_named_after, name_of_change, rep
 from hta_sql.store.layout import KEYS, in_job, on_disk
 from hta_sql.store.locks import open_lock
 from hta_sql.store.moves import moving
+from hta_sql.store.schemas import schema
 from hta_sql.version import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -54,14 +51,6 @@ if TYPE_CHECKING:
 
 # At most one part in this many of the time is spent on changes of manifests.
 CHANGES_SHARE = 20
-
-
-@cache
-def schema(table: str) -> pa.Schema:
-    """The columns of a manifest, from sql/tables."""
-    con = duckdb.connect()
-    con.execute(statements((sql_root() / "tables" / f"{table}.sql").read_text())[0])
-    return con.sql(f"FROM {table}_schema()").to_arrow_table().schema
 
 
 class Manifest:

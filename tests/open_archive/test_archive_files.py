@@ -18,6 +18,8 @@ from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.errors import ArchiveError
+from hta_sql.store.layout import KEYS
+from hta_sql.store.schemas import schema
 
 pytestmark = pytest.mark.usefixtures("use_library")
 
@@ -106,6 +108,11 @@ def test_sources_have_the_published_columns(run, tiny_archive, table):
     found = run.sql(f"FROM {table}").schema
     assert found.names[: len(published)] == published.names
     assert [found.field(name).type for name in published.names] == published.types
+
+
+@pytest.mark.parametrize("table", KEYS)
+def test_manifests_have_the_published_columns(table):
+    assert schema(table).equals(table_schemas()[table])
 
 
 def test_no_archive(tmp_path):
