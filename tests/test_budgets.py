@@ -166,7 +166,7 @@ def test_opening_binds_nothing(demo_archive, made_template):
 def test_the_first_question_binds_tables_that_have_files(demo_archive):
     cost = cost_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown()")
     views = {sql.split()[4] for sql in cost.starting("CREATE OR REPLACE VIEW")}
-    assert views == {"traces", "events_by_rank", "host_ops_by_rank", "gpu_activities_by_rank"}
+    assert views == {"traces", "events", "host_ops", "gpu_activities"}
     assert len(cost.statements) <= 30
     read = {
         Path(file).relative_to(demo_archive).parts[0]
@@ -174,6 +174,19 @@ def test_the_first_question_binds_tables_that_have_files(demo_archive):
         if file.startswith(str(demo_archive))
     }
     assert read == {"events", "host_ops", "gpu_activities"}
+
+
+def test_tables_are_planned_as_files_alone(demo_archive):
+    """Without the stub of their columns, and without a look at the manifest for each file."""
+    with hta_sql.open(demo_archive) as run:
+        run.temporal_breakdown()
+        for table in ("events", "host_ops", "gpu_activities", "traces"):
+            [[_, plan]] = run.session.con.execute(
+                f"EXPLAIN (FORMAT json) SELECT count(*), any_value(rank) FROM main.{table}"
+            ).fetchall()
+            names = re.findall(r'"name": "(\w+)', plan)
+            assert "READ_PARQUET" in names
+            assert set(names) <= {"READ_PARQUET", "PROJECTION", "UNGROUPED_AGGREGATE"}
 
 
 def without_folder(statements: list[str]) -> list[str]:

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from hta_sql.catalogue.columns import columns_of
 from hta_sql.catalogue.header import named_by, read_query, shown
 from hta_sql.catalogue.query import Query, did_you_mean
 from hta_sql.catalogue.root import sql_root
@@ -39,7 +40,22 @@ class FileView:
     @property
     def stub(self) -> str:
         """The statement for an empty view, if there are no files."""
-        return f"CREATE OR REPLACE VIEW {definition(self.sql)[0]} AS FROM {self.table}_schema();"
+        return f"CREATE OR REPLACE VIEW {self.view} AS FROM {self.table}_schema();"
+
+    @property
+    def view(self) -> str:
+        return definition(self.sql)[0]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.macro, self.table
+
+    def plain(self, view: str) -> str:
+        """The statement for a view of the same rows if no file lacks a column. DuckDB plans it in
+        half of the time: the stub, which has the columns that files lack, is left out."""
+        rows = definition(self.sql)[1].split("UNION ALL BY NAME", 1)[1]
+        columns = ", ".join(f'"{name}"' for name in columns_of(self.path))
+        return f"CREATE OR REPLACE VIEW {view} AS SELECT {columns} FROM ({rows})"
 
 
 class _File:
@@ -165,6 +181,19 @@ class Catalog:
             for path in self.tables
             for statement in statements(path.read_text(encoding="utf-8"))
             if (asked := _FILES_ASKED_FOR.search(statement))
+        }
+
+    @cached_property
+    def joined(self) -> dict[str, tuple[str, list[str]]]:
+        """The views of sql/tables that join others of their file, each with its statement and the
+        views that it joins: a table's files of one rank and those of a job."""
+        return {
+            path.stem: (statement, parts)
+            for path in self.tables
+            if path.stem not in self.sources
+            for statement in statements(path.read_text(encoding="utf-8"))
+            if definition(statement)[0] == path.stem
+            for parts in [[view for view, of in self.sources.items() if of.path == path]]
         }
 
     @cached_property

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog, FileView
 from hta_sql.database.layers import at_line, literal
 from hta_sql.errors import DAMAGED, ArchiveError, one_line
 from hta_sql.store.checksums import remedy
@@ -120,7 +120,7 @@ def load_sources(
     tables = [path.stem for path in catalog.tables]
     found = lists(con, sources, tables, only_jobs, no_links=no_links)
     if is_live:
-        found = Lists(whereabouts(sources, tables, only_jobs), found.faults)
+        found = Lists(whereabouts(sources, tables, only_jobs), found.faults, byte_counts=None)
     otherwise = dict.fromkeys(PATTERNS, "NULL")
     put_sources(con, catalog, found, texts_of(found), otherwise, mixed, only_jobs, reading)
     return found
@@ -183,18 +183,26 @@ def put_sources(
     """
     any_file = _split(found.files["archive_manifest"]["traces"])
     # Only hta.duckdb has patterns: it is read long after its views were made.
-    are_there = FILES_ARE_THERE if otherwise is PATTERNS else "true"
+    has_patterns = otherwise is PATTERNS
+    are_there = FILES_ARE_THERE if has_patterns else "true"
+    # What manifests list need not be looked up in them again, which takes as long to plan and to
+    # run as to read the files.
+    is_exact = found.byte_counts is not None and not has_patterns
+    is_listed = "true" if is_exact else "files_are_there(of_table) AND by_manifest"
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(
         f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
         f"CREATE OR REPLACE MACRO files_are_there(of_table) AS {are_there};"
+        f"CREATE OR REPLACE MACRO is_listed(of_table, by_manifest) AS {is_listed};"
         f"CREATE OR REPLACE MACRO archive_jobs() AS {literal(chosen)}::VARCHAR[]"
     )
     _put_macros(con, texts, otherwise)
+    is_plain = is_exact and not mixed
+    alone = _alone(catalog, found) if is_plain else {}
     failing = {}
     for view, source in catalog.sources.items():
-        place = source.macro, source.table
-        if place not in found.faults and not found.files.get(source.macro, {}).get(source.table):
+        place = source.place
+        if not _has_files(found, place):
             if view in reading:
                 con.execute(source.stub)
                 reading.remove(view)
@@ -203,7 +211,9 @@ def put_sources(
         fault = found.faults.get(place)
         try:
             if not fault:
-                con.execute(source.sql)
+                if not (is_plain and _is_put_plain(con, source, alone.get(view, view))):
+                    alone.pop(view, None)
+                    con.execute(source.sql)
                 continue
         except (duckdb.ParserException, duckdb.CatalogException) as error:
             raise at_line(catalog, source.path, error) from error
@@ -217,9 +227,41 @@ def put_sources(
             f"FROM read_parquet({source.macro}({literal(source.table)}))"
         )
         failing[place] = f"error({literal(DAMAGED + fault)})::VARCHAR[]"
+        alone.pop(view, None)
+    for view, (statement, _) in catalog.joined.items():
+        if view in alone.values():
+            reading.add(view)
+        elif view in reading:
+            con.execute(statement)
+            reading.remove(view)
     if failing:
         _put_macros(con, texts | failing, otherwise)
     return not failing
+
+
+def _has_files(found: Lists, place: tuple[str, str]) -> bool:
+    macro, table = place
+    return place in found.faults or bool(found.files.get(macro, {}).get(table))
+
+
+def _alone(catalog: Catalog, found: Lists) -> dict[str, str]:
+    """The views of a table's files of one rank, or of a job, if there are no others: each with the
+    name of the table, whose view need not join it with an empty one."""
+    alone = {}
+    for table, (_, views) in catalog.joined.items():
+        there = [view for view in views if _has_files(found, catalog.sources[view].place)]
+        if len(there) == 1 and catalog.sources[there[0]].place not in found.faults:
+            alone[there[0]] = table
+    return alone
+
+
+def _is_put_plain(con: duckdb.DuckDBPyConnection, source: FileView, view: str) -> bool:
+    """Make a view of files that should have all columns; returns whether they have."""
+    try:
+        con.execute(source.plain(view))
+    except duckdb.BinderException:
+        return False
+    return True
 
 
 def _unreadable(con: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 import pyarrow as pa
 
+from hta_sql.catalogue.columns import columns_of
 from hta_sql.catalogue.root import sql_root
 
-_COLUMN = re.compile(r"^ +NULL::(.+?) AS (\w+)", re.MULTILINE)
 _TYPES = {
     "VARCHAR": pa.string(),
     "INTEGER": pa.int32(),
@@ -28,8 +27,8 @@ def schema(table: str) -> pa.Schema:
 
     To start DuckDB for them takes longer than all else that a small change of an archive needs.
     """
-    text = (sql_root() / "tables" / f"{table}.sql").read_text(encoding="utf-8")
-    return pa.schema({name: _arrow(kind) for kind, name in _COLUMN.findall(text)})
+    columns = columns_of(sql_root() / "tables" / f"{table}.sql")
+    return pa.schema({name: _arrow(kind) for name, kind in columns.items()})
 
 
 def _arrow(kind: str) -> pa.DataType:

@@ -43,7 +43,7 @@ FROM read_parquet(
     rank_files('captured_ops'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('captured_ops')
-    AND list_contains(
-        (SELECT list(hash(trace_id)) FROM traces), hash(parse_filename(filename, true))
-    );
+WHERE is_listed(
+    'captured_ops',
+    list_contains((SELECT list(hash(trace_id)) FROM traces), hash(parse_filename(filename, true)))
+);

@@ -42,11 +42,13 @@ FROM read_parquet(
     rank_files('events'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('events')
-    AND list_contains(
+WHERE is_listed(
+    'events',
+    list_contains(
         (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
         hash(parse_filename(filename, true))
-    );
+    )
+);
 
 -- Events from the files of `hta-sql compact`, which hold several ranks of a job.
 --

@@ -44,8 +44,10 @@ FROM read_parquet(
     rank_files('execution_nodes'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('execution_nodes')
-    AND list_contains(
+WHERE is_listed(
+    'execution_nodes',
+    list_contains(
         (SELECT list(hash(file_id)) FROM attachments),
         hash(parse_filename(filename, true))
-    );
+    )
+);

@@ -76,11 +76,13 @@ FROM read_parquet(
     rank_files('gpu_activities'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('gpu_activities')
-    AND list_contains(
+WHERE is_listed(
+    'gpu_activities',
+    list_contains(
         (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
         hash(parse_filename(filename, true))
-    );
+    )
+);
 
 -- GPU activities from the files of `hta-sql compact`, which hold several ranks of a job.
 --

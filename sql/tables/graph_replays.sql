@@ -31,7 +31,7 @@ FROM read_parquet(
     rank_files('graph_replays'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('graph_replays')
-    AND list_contains(
-        (SELECT list(hash(trace_id)) FROM traces), hash(parse_filename(filename, true))
-    );
+WHERE is_listed(
+    'graph_replays',
+    list_contains((SELECT list(hash(trace_id)) FROM traces), hash(parse_filename(filename, true)))
+);

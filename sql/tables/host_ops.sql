@@ -49,11 +49,13 @@ FROM read_parquet(
     rank_files('host_ops'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('host_ops')
-    AND list_contains(
+WHERE is_listed(
+    'host_ops',
+    list_contains(
         (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
         hash(parse_filename(filename, true))
-    );
+    )
+);
 
 -- Host operations from the files of `hta-sql compact`, which hold several ranks of a job.
 --

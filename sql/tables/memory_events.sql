@@ -28,8 +28,10 @@ FROM read_parquet(
     rank_files('memory_events'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('memory_events')
-    AND list_contains(
+WHERE is_listed(
+    'memory_events',
+    list_contains(
         (SELECT list(hash(file_id)) FROM attachments),
         hash(parse_filename(filename, true))
-    );
+    )
+);

@@ -24,11 +24,13 @@ FROM read_parquet(
     rank_files('quarantine'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('quarantine')
-    AND list_contains(
+WHERE is_listed(
+    'quarantine',
+    list_contains(
         (
             SELECT list(hash(id))
             FROM (SELECT trace_id AS id FROM traces UNION ALL SELECT file_id AS id FROM attachments)
         ),
         hash(parse_filename(filename, true))
-    );
+    )
+);

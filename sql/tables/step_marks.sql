@@ -29,7 +29,7 @@ FROM read_parquet(
     rank_files('step_marks'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE files_are_there('step_marks')
-    AND list_contains(
-        (SELECT list(hash(trace_id)) FROM traces), hash(parse_filename(filename, true))
-    );
+WHERE is_listed(
+    'step_marks',
+    list_contains((SELECT list(hash(trace_id)) FROM traces), hash(parse_filename(filename, true)))
+);

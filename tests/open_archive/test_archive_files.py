@@ -87,6 +87,17 @@ def test_archive_of_an_older_schema(make_archive):
         ]
 
 
+def test_a_column_that_a_file_lacks_is_null(make_archive):
+    """Also if the version of its schema does not show that."""
+    archive = make_archive(gpu_activities=[activity()])
+    [file] = archive.glob("gpu_activities/*/*/*.parquet")
+    table = pq.read_table(file, partitioning=None)
+    pq.write_table(table.drop_columns(["bytes"]), file)
+    with hta_sql.open(archive) as run:
+        found = run.sql("SELECT bytes, dur_ns FROM gpu_activities")
+        assert found.to_pylist() == [{"bytes": None, "dur_ns": 10}]
+
+
 def test_the_command_line_tells_of_an_older_schema(make_archive):
     archive = make_archive(gpu_activities=[activity()])
     traces = pq.read_table(archive / "traces.parquet")
