@@ -47,15 +47,12 @@ class FileView:
         return definition(self.sql)[0]
 
     @property
-    def place(self) -> tuple[str, str]:
-        return self.macro, self.table
-
-    def plain(self, view: str) -> str:
-        """The statement for a view of the same rows if no file lacks a column. DuckDB plans it in
-        half of the time: the stub, which has the columns that files lack, is left out."""
+    def plain(self) -> str:
+        """The statement for the same view if no file lacks a column. DuckDB plans it in half of
+        the time: the stub, which has the columns that files lack, is left out."""
         rows = definition(self.sql)[1].split("UNION ALL BY NAME", 1)[1]
         columns = ", ".join(f'"{name}"' for name in columns_of(self.path))
-        return f"CREATE OR REPLACE VIEW {view} AS SELECT {columns} FROM ({rows})"
+        return f"CREATE OR REPLACE VIEW {self.view} AS SELECT {columns} FROM ({rows})"
 
 
 class _File:
@@ -185,8 +182,8 @@ class Catalog:
 
     @cached_property
     def joined(self) -> dict[str, tuple[str, list[str]]]:
-        """The views of sql/tables that join others of their file, each with its statement and the
-        views that it joins: a table's files of one rank and those of a job."""
+        """The tables whose view joins two others: of files with one rank each, and of files of
+        `compact`. Each with the statement of its view and the names of these two."""
         return {
             path.stem: (statement, parts)
             for path in self.tables

@@ -1,5 +1,6 @@
 """Lets a DuckDB connection read the files of archives."""
 
+import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -180,13 +181,15 @@ def put_sources(
     A view with a fault of `found`, or with a file that DuckDB cannot open, is an error if it is
     read: its macro fails before anything is planned. To make the view, its macro gives any Parquet
     file. Returns whether all views can be read.
+
+    If the manifests list all files, views do not look them up there again (`is_listed` in
+    sql/tables). If no file lacks a column either, they are planned without the stubs.
     """
     any_file = _split(found.files["archive_manifest"]["traces"])
     # Only hta.duckdb has patterns: it is read long after its views were made.
     has_patterns = otherwise is PATTERNS
     are_there = FILES_ARE_THERE if has_patterns else "true"
-    # What manifests list need not be looked up in them again, which takes as long to plan and to
-    # run as to read the files.
+    # To look up files in the manifests takes as long to plan and to run as to read them.
     is_exact = found.byte_counts is not None and not has_patterns
     is_listed = "true" if is_exact else "files_are_there(of_table) AND by_manifest"
     chosen = None if only_jobs is None else list(only_jobs)
@@ -198,11 +201,10 @@ def put_sources(
     )
     _put_macros(con, texts, otherwise)
     is_plain = is_exact and not mixed
-    alone = _alone(catalog, found) if is_plain else {}
-    failing = {}
+    whole, failing = set(), {}
     for view, source in catalog.sources.items():
-        place = source.place
-        if not _has_files(found, place):
+        place = source.macro, source.table
+        if place not in found.faults and not found.files.get(source.macro, {}).get(source.table):
             if view in reading:
                 con.execute(source.stub)
                 reading.remove(view)
@@ -211,9 +213,8 @@ def put_sources(
         fault = found.faults.get(place)
         try:
             if not fault:
-                if not (is_plain and _is_put_plain(con, source, alone.get(view, view))):
-                    alone.pop(view, None)
-                    con.execute(source.sql)
+                _put_view(con, source, is_plain)
+                whole.add(view)
                 continue
         except (duckdb.ParserException, duckdb.CatalogException) as error:
             raise at_line(catalog, source.path, error) from error
@@ -227,41 +228,35 @@ def put_sources(
             f"FROM read_parquet({source.macro}({literal(source.table)}))"
         )
         failing[place] = f"error({literal(DAMAGED + fault)})::VARCHAR[]"
-        alone.pop(view, None)
-    for view, (statement, _) in catalog.joined.items():
-        if view in alone.values():
-            reading.add(view)
-        elif view in reading:
-            con.execute(statement)
-            reading.remove(view)
+    _put_joined(con, catalog, reading, whole if is_plain else ())
     if failing:
         _put_macros(con, texts | failing, otherwise)
     return not failing
 
 
-def _has_files(found: Lists, place: tuple[str, str]) -> bool:
-    macro, table = place
-    return place in found.faults or bool(found.files.get(macro, {}).get(table))
+def _put_view(con: duckdb.DuckDBPyConnection, source: FileView, is_plain: bool) -> None:
+    """Make a view that reads files; `is_plain`: they have all columns, unless they are not as
+    hta_sql writes them."""
+    if is_plain:
+        with contextlib.suppress(duckdb.BinderException):
+            con.execute(source.plain)
+            return
+    con.execute(source.sql)
 
 
-def _alone(catalog: Catalog, found: Lists) -> dict[str, str]:
-    """The views of a table's files of one rank, or of a job, if there are no others: each with the
-    name of the table, whose view need not join it with an empty one."""
-    alone = {}
-    for table, (_, views) in catalog.joined.items():
-        there = [view for view in views if _has_files(found, catalog.sources[view].place)]
-        if len(there) == 1 and catalog.sources[there[0]].place not in found.faults:
-            alone[there[0]] = table
-    return alone
-
-
-def _is_put_plain(con: duckdb.DuckDBPyConnection, source: FileView, view: str) -> bool:
-    """Make a view of files that should have all columns; returns whether they have."""
-    try:
-        con.execute(source.plain(view))
-    except duckdb.BinderException:
-        return False
-    return True
+def _put_joined(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, reading: set[str], whole: Collection[str]
+) -> None:
+    """Let the view of a table read one of the two that it joins, if the other reads no files and
+    the first is in `whole`. `reading` has the tables for which that is so; it is updated."""
+    for table, (statement, views) in catalog.joined.items():
+        there = [view for view in views if view in reading]
+        if len(there) == 1 and there[0] in whole:
+            reading.add(table)
+            con.execute(f"CREATE OR REPLACE VIEW {table} AS FROM {there[0]}")
+        elif table in reading:
+            con.execute(statement)
+            reading.remove(table)
 
 
 def _unreadable(con: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str | None:

@@ -134,9 +134,9 @@ def comment_on_views(
     for path in catalog.published:
         if only is not None and path.stem not in only:
             continue
-        comments.append(f"COMMENT ON VIEW {path.stem} IS {literal(comment_of(path))};")
+        comments.append(f"COMMENT ON VIEW main.{path.stem} IS {literal(comment_of(path))};")
         for column, comment in column_comments(path).items():
-            comments.append(f"COMMENT ON COLUMN {path.stem}.{column} IS {literal(comment)};")
+            comments.append(f"COMMENT ON COLUMN main.{path.stem}.{column} IS {literal(comment)};")
     con.execute("".join(comments))
 
 

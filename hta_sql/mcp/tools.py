@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database.layers import comment_on_views
 from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.selection import check_selection, ranks_by_job, some, unknown
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
@@ -179,6 +180,8 @@ class Tools:
 
     def schema(self) -> str:
         """The tables with their columns, in Markdown."""
+        # A view loses its comments when it is made to read the archive's files.
+        comment_on_views(self._archive.session.con, self._archive.session.catalog)
         found = self._archive.session.con.execute(
             "SELECT v.view_name, v.comment, c.column_name, c.data_type, c.comment "
             "FROM duckdb_views() AS v JOIN duckdb_columns() AS c ON c.table_name = v.view_name "

@@ -124,7 +124,8 @@ def test_queries_and_resources(connect):
                 [content] = (await client.read_resource(resource.uri)).contents
                 texts[str(resource.uri).rpartition("/")[2]] = content.text
             assert set(texts) == {"schema", "catalogue", "glossary"}
-            assert "## gpu_activities" in texts["schema"] and "dur_ns" in texts["schema"]
+            tables = {"## gpu_activities", "## host_ops", "## traces", "## step_marks"}
+            assert tables <= set(texts["schema"].splitlines()) and "dur_ns" in texts["schema"]
             assert "kernel_stats(" in texts["catalogue"] and "quarantine" in texts["glossary"]
             assert max(map(len, texts.values())) < 40_000
 
