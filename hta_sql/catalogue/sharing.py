@@ -1,10 +1,11 @@
-"""What queries share: relations that a session on a small archive computes once.
+"""What queries share: relations that a session computes once.
 
-The comment above the statement of such a relation has a line `-- shared: session`. A view is shared
-as a table with its rows. A macro is shared if it has no parameter, or one that chooses jobs: its
-rows are computed for all jobs, and those of a call are chosen among them. A macro whose parameter
-is the name of a relation says which macro has all rows that it may be given, and by which columns
-its own rows belong to them:
+The comment above the statement of such a relation has a line `-- shared: session`: sessions on
+small archives share it. With `-- shared: session, of any size`, sessions on large ones do, too. A
+view is shared as a table with its rows. A macro is shared if it has no parameter, or one that
+chooses jobs: its rows are computed for all jobs, and those of a call are chosen among them. A macro
+whose parameter is the name of a relation says which macro has all rows that it may be given, and by
+which columns its own rows belong to them:
 
     -- shared: session, PARAMETER: MACRO by COLUMN, COLUMN
 """
@@ -26,25 +27,28 @@ _STATEMENT = re.compile(
     r"((?:^--[^\n]*\n)+)(CREATE OR REPLACE (?:MACRO|VIEW) .*?;)$", re.MULTILINE | re.DOTALL
 )
 _DECLARED = re.compile(r"^-- shared: (.*(?:\n--   .*)*)$", re.MULTILINE)
-_HOW = re.compile(r"session(?:, (\w+): (\w+) by (\w+(?:, \w+)*))?")
+_ANY_SIZE = ", of any size"
+_HOW = re.compile(rf"session(?:{_ANY_SIZE})?(?:, (\w+): (\w+) by (\w+(?:, \w+)*))?")
 _PARAMETERS = re.compile(r"MACRO \w+\((.*?)\) AS TABLE", re.DOTALL)
 _OF_JOBS = ("jobs", "only_jobs")
 
 
 class Shared(NamedTuple):
-    """A shared relation: the statements that make it, and the shared relations that they read."""
+    """A shared relation: the statements that make it, and whether large archives share it."""
 
     statements: tuple[str, ...]
-    reads: tuple[str, ...] = ()
+    is_of_any_size: bool = False
 
 
-def shared_in(path: Path, text: str) -> dict[str, tuple[str, ...]]:
-    """The relations of a file that sessions share, each with the statements that make it."""
-    return {
-        definition(statement)[0]: _made(path, statement, re.sub(r"\n-- +", " ", declared[1]))
-        for comment, statement in _STATEMENT.findall(text)
-        if (declared := _DECLARED.search(comment))
-    }
+def shared_in(path: Path, text: str) -> dict[str, Shared]:
+    """The relations of a file that sessions share."""
+    found = {}
+    for comment, statement in _STATEMENT.findall(text):
+        if declared := _DECLARED.search(comment):
+            how = re.sub(r"\n-- +", " ", declared[1])
+            made = _made(path, statement, how)
+            found[definition(statement)[0]] = Shared(made, _ANY_SIZE in how)
+    return found
 
 
 def _made(path: Path, statement: str, how: str) -> tuple[str, ...]:
@@ -83,7 +87,7 @@ def _is_table(path: Path) -> bool:
 
 
 def sharing(
-    shared: Mapping[str, tuple[str, ...]], reads: Mapping[str, Iterable[str]]
+    shared: Mapping[str, Shared], reads: Mapping[str, Iterable[str]]
 ) -> tuple[dict[str, Shared], dict[str, tuple[str, ...]]]:
     """The shared relations, each after those that it reads, and which of them each name needs.
 
@@ -103,8 +107,10 @@ def sharing(
         return tuple(sorted(found))
 
     of_shared = {}
-    for name, (statement, *_) in shared.items():
-        everything = re.findall(r"everything AS MATERIALIZED \(FROM (\w+)\(\)\)", statement)
+    for name, made in shared.items():
+        everything = re.findall(
+            r"everything AS MATERIALIZED \(FROM (\w+)\(\)\)", made.statements[0]
+        )
         of_shared[name] = needed({*reads[name], *everything} - {name})
     ordered: dict[str, Shared] = {}
 
@@ -112,7 +118,7 @@ def sharing(
         if name not in ordered:
             for before in of_shared[name]:
                 add(before)
-            ordered[name] = Shared(shared[name], of_shared[name])
+            ordered[name] = shared[name]
 
     for name in sorted(shared):
         add(name)

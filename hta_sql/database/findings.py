@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from hta_sql.catalogue.findings import GIVEN, before, takes_of, written_files
+from hta_sql.catalogue.findings import GIVEN, MADE, before, takes_of, written_files
 from hta_sql.database.attach import without_progress_bar
 from hta_sql.database.layers import literal
 from hta_sql.database.stored_results import jobs_without_results
@@ -70,6 +70,7 @@ def compute_findings(session: Session, jobs: list[str] | None) -> None:
             wanted = [job for (job,) in rows]
         lacking = session.findings.lacking(wanted)
         if lacking:
+            session.load([MADE], is_one_of_many=True)
             run = _Stages(session, None if jobs is None and lacking == sorted(wanted) else lacking)
             with session.unmoved():
                 try:

@@ -138,7 +138,7 @@ class Session(JobSelection):
 
     def load(self, names: Iterable[str] = (), *, is_one_of_many: bool = False) -> None:
         """Make the tables readable, and what these queries, views and macros need: the Python
-        functions, and on small archives what they share. `is_one_of_many`: more will be asked."""
+        functions, and what they share. `is_one_of_many`: more will be asked."""
         names = list(names)
         queries = (self.catalog.macros[name][0] for name in names if name in self.catalog.macros)
         aligning = any("aligned_places(" in query.sql for query in queries)
@@ -157,6 +157,9 @@ class Session(JobSelection):
                     self.threads.use_one()
                 self.shared.make(names)
             self._was_asked = True
+        elif not self.is_lent:  # the archive is large; the answers of queries may be stored
+            queries = self.catalog.macros.keys() | self.catalog.newest.keys()
+            self.shared.make(set(names) - queries, is_small=False)
 
     def answer(self, sql: str, values: dict[str, Any] | None) -> duckdb.DuckDBPyRelation:
         """The rows of a call, not yet fetched.

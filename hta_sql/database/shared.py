@@ -1,10 +1,11 @@
-"""Relations that a session on a small archive computes once, for all queries that read them.
+"""Relations that a session computes once, for all queries that read them.
 
 DuckDB plans a view or macro again wherever a query reads it. On a small archive, planning takes
 nearly all of the time of a query. So the first query that reads a shared relation makes a table of
-its rows. Tables, and macros that read them, are in a schema of their own, which the search path has
-before `main`: they take the place of the views and macros of the same name. They are dropped
-when the session looks for the archive's files again.
+its rows. On a large archive, this is so for the few relations that take long to compute. Tables,
+and macros that read them, are in a schema of their own, which the search path has before `main`:
+they take the place of the views and macros of the same name. They are dropped when the session
+looks for the archive's files again.
 
 catalogue/sharing.py says how relations declare that they are shared.
 """
@@ -52,16 +53,18 @@ class SharedTables:
     def _known(self) -> tuple[dict[str, Shared], dict[str, list[str]]]:
         [(text,)] = self._con.execute("SELECT main.hta_sharing()").fetchall()
         said = json.loads(text)
-        made = {name: Shared(tuple(how[0]), tuple(how[1])) for name, how in said["made"].items()}
+        made = {name: Shared(*how) for name, how in said["made"].items()}
         return made, said["needed"]
 
-    def make(self, names: Iterable[str]) -> None:
-        """Make what these views and macros read, as far as it is not there.
+    def make(self, names: Iterable[str], *, is_small: bool = True) -> None:
+        """Make what these views and macros read, as far as it is not there. On large archives, only
+        what is shared at any size.
 
         What cannot be made is left out: then a query reads the files, and says what is wrong.
         """
         made, needed = self._known
         wanted = {shared for name in names for shared in needed.get(name, ())} - self._made
+        wanted = {name for name in wanted if is_small or made[name].is_of_any_size}
         if not wanted:
             return
         self._open()

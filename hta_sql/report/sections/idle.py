@@ -52,9 +52,6 @@ def idle_reasons(subject: Subject) -> Answer:
     """
     return subject.sql("""\
 WITH
-parts AS MATERIALIZED (
-    FROM device_idle([{job}], NULL, NULL, 30000)
-),
 labels AS (
     SELECT
         h.rank,
@@ -66,15 +63,28 @@ labels AS (
 ),
 segments AS (
     SELECT
+        p.rank,
+        p.gap_number,
+        p.part_number,
+        p.cause,
+        CASE WHEN s.is_loading THEN 'data loading' ELSE h.label END AS host_name,
+        s.outer_event_id,
+        sum(s.segment_ns) AS idle_ns
+    FROM job_idle_segments([{job}]) AS s
+    JOIN job_idle_parts([{job}]) AS p USING (part_number)
+    LEFT JOIN labels AS h ON h.rank = p.rank AND h.event_id = s.host_event_id
+    GROUP BY ALL
+),
+named AS (
+    SELECT
         s.rank,
         s.gap_number,
         s.part_number,
         s.cause,
-        CASE WHEN s.is_loading THEN 'data loading' ELSE h.label END AS host_name,
+        s.host_name,
         o.label AS outer_name,
-        sum(s.segment_ns)::BIGINT AS idle_ns
-    FROM idle_segments(parts, [{job}], NULL) AS s
-    LEFT JOIN labels AS h ON h.rank = s.rank AND h.event_id = s.host_event_id
+        sum(s.idle_ns)::BIGINT AS idle_ns
+    FROM segments AS s
     LEFT JOIN labels AS o ON o.rank = s.rank AND o.event_id = s.outer_event_id
     GROUP BY ALL
 )
@@ -86,6 +96,6 @@ SELECT
     sum(idle_ns)::BIGINT AS idle_ns,
     max(idle_ns) AS longest_ns,
     count(DISTINCT rank) AS rank_count
-FROM segments
+FROM named
 GROUP BY ALL
 ORDER BY idle_ns DESC, cause, host_name, outer_name""")

@@ -44,25 +44,20 @@ ORDER BY w.number, h.pid, h.tid, h.depth, h.start_ns, h.event_id
 
 # As in the query idle_gaps, which would name all gaps of the trace.
 GAPS = """
-WITH parts AS MATERIALIZED (
-    SELECT
-        i.job,
-        i.rank,
-        i.device,
-        i.event_id,
-        i.launch_id,
-        i.launch_pid,
-        i.launch_tid,
-        i.part_number,
-        i.part_start_ns,
-        i.part_ns,
-        i.cause
-    FROM device_idle({jobs}, {ranks}, NULL, 30000) AS i
+WITH
+parts AS MATERIALIZED (
+    SELECT p.*
+    FROM job_idle_parts({jobs}) AS p
     SEMI JOIN {windows}
-        ON w.rank = i.rank
-        AND i.part_start_ns < w.until_ns
-        AND i.part_start_ns + i.part_ns > w.from_ns
-        AND i.part_ns * {gaps} >= w.until_ns - w.from_ns
+        ON w.rank = p.rank
+        AND p.part_start_ns < w.until_ns
+        AND p.part_start_ns + p.part_ns > w.from_ns
+        AND p.part_ns * {gaps} >= w.until_ns - w.from_ns
+),
+segments AS (
+    SELECT s.*
+    FROM job_idle_segments({jobs}) AS s
+    SEMI JOIN parts AS p ON p.part_number = s.part_number
 )
 SELECT
     w.number,
@@ -72,7 +67,7 @@ SELECT
     g.cause,
     g.host_name,
     g.next_name
-FROM named_idle_parts(parts, {jobs}, {ranks}) AS g
+FROM named_idle_parts(parts, segments, {jobs}, {ranks}) AS g
 JOIN {windows}
     ON w.rank = g.rank
     AND g.part_start_ns < w.until_ns

@@ -10,14 +10,15 @@
 --     outer_span  outer_event_id in the same way
 --     is_first    whether the idle time begins with this segment
 --
--- reads: idle_segments, span_number
+-- reads: job_idle_segments, span_number
 CREATE OR REPLACE MACRO shared_idle_pieces(only_jobs, typical_idle) AS TABLE
 SELECT
-    part_number,
-    span_number(rank_number, host_event_id) AS host_span,
-    span_number(rank_number, outer_event_id) AS outer_span,
-    is_loading,
-    first_ns,
-    segment_ns,
-    idle_since_ns = first_ns AS is_first
-FROM idle_segments(typical_idle, only_jobs, NULL);
+    s.part_number,
+    span_number(t.rank_number, s.host_event_id) AS host_span,
+    span_number(t.rank_number, s.outer_event_id) AS outer_span,
+    s.is_loading,
+    s.first_ns,
+    s.segment_ns,
+    t.idle_since_ns = s.first_ns AS is_first
+FROM job_idle_segments(only_jobs) AS s
+JOIN query_table(typical_idle) AS t ON t.part_number = s.part_number;

@@ -54,7 +54,7 @@
 -- check: cause <> 'unknown' OR part_ns = whole_gap_ns
 -- check: next_event_id IS NOT NULL
 -- check: host_event_id IS NOT NULL OR host_name IS NULL
--- reads: device_idle, named_idle_parts
+-- reads: device_idle, idle_segments, named_idle_parts
 CREATE OR REPLACE MACRO idle_gaps_v2(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -67,6 +67,9 @@ parts AS MATERIALIZED (
     SELECT *
     FROM device_idle(only_jobs, only_ranks, only_steps, kernel_gap_ns)
     WHERE gap_ns >= coalesce(min_gap_ns, 0)
+),
+segments AS (
+    FROM idle_segments(parts, only_jobs, only_ranks)
 )
 SELECT
     p.job,
@@ -83,5 +86,5 @@ SELECT
     p.host_name,
     p.next_stream AS stream,
     p.step
-FROM named_idle_parts(parts, only_jobs, only_ranks) AS p
+FROM named_idle_parts(parts, segments, only_jobs, only_ranks) AS p
 ORDER BY p.job, p.rank, p.device, p.part_start_ns;

@@ -68,18 +68,19 @@ host_names AS NOT MATERIALIZED (
 -- The sums leave far fewer rows for the joins below.
 inner_named AS (
     SELECT
-        s.part_number,
-        s.gap_number,
-        s.job,
-        s.rank,
-        s.device,
-        s.cause,
+        p.part_number,
+        p.gap_number,
+        p.job,
+        p.rank,
+        p.device,
+        p.cause,
         h.name,
         s.outer_event_id,
         sum(s.segment_ns) AS segment_ns
     FROM idle_segments(parts, only_jobs, only_ranks) AS s
+    JOIN parts AS p ON p.part_number = s.part_number
     LEFT JOIN host_names AS h
-        ON h.job = s.job AND h.rank = s.rank AND h.event_id = s.host_event_id
+        ON h.job = p.job AND h.rank = p.rank AND h.event_id = s.host_event_id
     GROUP BY ALL
 ),
 named AS (

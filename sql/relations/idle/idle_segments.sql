@@ -4,7 +4,7 @@
 -- `parts`: rows of device_idle.
 -- `only_jobs`, `only_ranks`: the jobs and ranks in `parts`; only their spans are read (NULL: all).
 --
--- Returns all columns of `parts`, and
+-- Returns part_number, and
 --
 --     host_event_id   innermost span that is open on the thread; NULL: none
 --     outer_event_id  outermost span that is open there and not a framing span; NULL: none
@@ -202,26 +202,15 @@ pieces AS (
         sum(innermost) OVER in_order AS innermost
     FROM moments
     WINDOW in_order AS (ORDER BY at_ns ROWS UNBOUNDED PRECEDING)
-),
-segments AS (
-    SELECT
-        sections.part_number,
-        nullif(pieces.innermost::BIGINT - 1, -1) AS host_event_id,
-        any_value(sections.outer_event_id) AS outer_event_id,
-        any_value(sections.is_loading) AS is_loading,
-        min(pieces.at_ns - sections.shift_ns) AS first_ns,
-        sum(pieces.piece_ns)::BIGINT AS segment_ns
-    FROM pieces
-    JOIN sections ON sections.section = pieces.section::BIGINT
-    WHERE pieces.piece_ns > 0
-    GROUP BY sections.part_number, pieces.innermost::BIGINT
 )
 SELECT
-    p.*,
-    segments.host_event_id,
-    segments.outer_event_id,
-    segments.is_loading,
-    segments.first_ns,
-    segments.segment_ns
-FROM segments
-JOIN query_table(parts) AS p ON p.part_number = segments.part_number;
+    sections.part_number,
+    nullif(pieces.innermost::BIGINT - 1, -1) AS host_event_id,
+    any_value(sections.outer_event_id) AS outer_event_id,
+    any_value(sections.is_loading) AS is_loading,
+    min(pieces.at_ns - sections.shift_ns) AS first_ns,
+    sum(pieces.piece_ns)::BIGINT AS segment_ns
+FROM pieces
+JOIN sections ON sections.section = pieces.section::BIGINT
+WHERE pieces.piece_ns > 0
+GROUP BY sections.part_number, pieces.innermost::BIGINT;

@@ -1,6 +1,7 @@
 -- Parts of idle times, each with the span that filled most of it.
 --
 -- `parts`: rows of device_idle.
+-- `segments`: their rows of idle_segments.
 -- `only_jobs`, `only_ranks`: the jobs and ranks in `parts`; only their names are read (NULL: all).
 --
 -- Returns all columns of `parts`, and
@@ -11,14 +12,14 @@
 --                    NULL: most of the time, no span was open, or there is no launch
 --     host_name      name of that span
 --
--- reads: gpu_activities, host_ops, idle_segments
-CREATE OR REPLACE MACRO named_idle_parts(parts, only_jobs, only_ranks) AS TABLE
+-- reads: gpu_activities, host_ops
+CREATE OR REPLACE MACRO named_idle_parts(parts, segments, only_jobs, only_ranks) AS TABLE
 WITH
 mostly AS (
     SELECT
         part_number,
         min({'less_ns': -segment_ns, 'id': coalesce(host_event_id, -1)}).id AS host_event_id
-    FROM idle_segments(parts, only_jobs, only_ranks)
+    FROM query_table(segments)
     GROUP BY part_number
 ),
 next_names AS (
