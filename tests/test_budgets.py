@@ -29,7 +29,8 @@ parser = duckdb.connect()
 def counted(name):
     plain = getattr(duckdb.DuckDBPyConnection, name)
     def call(self, sql, *given, **named):
-        statements.extend(found.query.strip() for found in parser.extract_statements(sql))
+        made = parser.extract_statements(sql) if isinstance(sql, str) else [sql]
+        statements.extend(found.query.strip() for found in made)
         return plain(self, sql, *given, **named)
     setattr(duckdb.DuckDBPyConnection, name, call)
 
@@ -228,12 +229,18 @@ def test_answers_are_planned_once(demo_archive):
         assert all(sql.startswith("CREATE TEMP TABLE answer_") for sql in of_query)
 
 
-def test_large_archives_share_idle_times_alone(demo_archive):
-    """They keep plans that stream, and read of the files what a query needs."""
-    cost = asked(demo_archive, 2, "import hta_sql.database.shared as s; s.MOST_EVENTS = 0; ")
-    made = [sql.split()[2] for sql in cost.starting("CREATE TABLE shared.")]
-    assert made == ["shared.rows_of_job_idle_parts", "shared.rows_of_job_idle_segments"]
-    assert not cost.starting("CREATE TEMP TABLE")
+def test_large_archives_share_idle_times_alone(demo_archive, tmp_path):
+    """They keep plans that stream, and read of the files what a query needs. A report that asks for
+    two jobs in turns shares once, too."""
+    large = "import hta_sql.database.session as s; s.MOST_EVENTS = 0; "
+    for job in ("a", "b"):
+        traces = write_job(tmp_path / job, ranks=1, steps=2, layers=1)
+        hta_sql.ingest(traces, tmp_path / "two", job=job)
+    report = cost_of(large + command("report", tmp_path / "two", "-o", tmp_path / "report.html"))
+    for cost in (asked(demo_archive, 2, large), report):
+        made = [sql.split()[2] for sql in cost.starting("CREATE TABLE shared.")]
+        assert made == ["shared.rows_of_job_idle_parts", "shared.rows_of_job_idle_segments"]
+        assert not cost.starting("CREATE TEMP TABLE")
 
 
 def test_a_first_trace(trace, tmp_path, made_template, new_cache):

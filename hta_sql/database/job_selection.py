@@ -10,6 +10,9 @@ from typing import Any
 
 from hta_sql.store.sources import Source
 
+# Up to so many, it costs more to look for the files of one than to leave out those of the others.
+FEW_JOBS = 2
+
 
 class JobSelection:
     """The part of a session that chooses jobs; None stands for all jobs.
@@ -35,10 +38,11 @@ class JobSelection:
     def see(self, jobs: Iterable[str] | None) -> None:
         """Read the files of these jobs, as far as the archives were opened for them.
 
-        On a small archive, all jobs stay if all are seen, since what they share is made.
+        On a small archive, or of few jobs, all stay if all are seen, since what they share is made.
         """
         seen = self.chosen(jobs)
-        if self.is_small and self.is_whole and self.seen_jobs == self.only_jobs:
+        are_few = self.only_jobs is not None and len(self.only_jobs) <= FEW_JOBS
+        if (self.is_small or are_few) and self.is_whole and self.seen_jobs == self.only_jobs:
             return
         if seen != self.seen_jobs and not self.is_lent:
             self.seen_jobs = seen
