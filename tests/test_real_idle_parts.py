@@ -53,6 +53,14 @@ def test_parts_of_a_gap_add_up_to_it(real_run):
         key = tuple(row[name] for name in gap)
         assert row["part_start_ns"] == ends.get(key, row["start_ns"])
         ends[key] = row["part_start_ns"] + row["part_ns"]
+    shared = real_run.sql(
+        "SELECT p.*, idle_since_ns AS start_ns, event_id AS next_event_id, held_ns "
+        "FROM job_idle_parts(NULL) AS p LEFT JOIN (SELECT part_number, "
+        "sum(segment_ns)::BIGINT AS held_ns FROM job_idle_segments(NULL) GROUP BY ALL) "
+        "USING (part_number)"
+    ).to_pylist()
+    assert by(shared, gap, "part_ns") == by(shared, gap, "held_ns") == whole
+    assert len({row["part_number"] for row in shared}) == len(shared) == len(parts)
 
 
 def test_parts_of_a_device_are_its_idle_time(real_run):

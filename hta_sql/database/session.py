@@ -158,8 +158,9 @@ class Session(JobSelection):
                 self.shared.make(names)
             self._was_asked = True
         elif not self.is_lent:  # the archive is large; the answers of queries may be stored
-            queries = self.catalog.macros.keys() | self.catalog.newest.keys()
-            self.shared.make(set(names) - queries, is_small=False)
+            others = set(names) - self.catalog.macros.keys() - self.catalog.newest.keys()
+            if others:
+                self.shared.make(others, is_small=False)
 
     def answer(self, sql: str, values: dict[str, Any] | None) -> duckdb.DuckDBPyRelation:
         """The rows of a call, not yet fetched.

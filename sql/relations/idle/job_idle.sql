@@ -1,5 +1,5 @@
--- The idle times of whole devices in whole jobs, for all that looks at more than one question:
--- findings, and the report's list of reasons and its picture.
+-- The idle times of whole devices in whole jobs. Findings, and the reasons and the picture of a
+-- report, read them. Since they take long to compute, sessions share them on large archives, too.
 --
 -- `jobs`: jobs to look at (NULL: all).
 --
@@ -19,6 +19,7 @@ WITH
 ranks AS (
     SELECT job, rank, row_number() OVER (ORDER BY job, rank) AS rank_number
     FROM traces
+    GROUP BY job, rank
 )
 SELECT
     p.job,
